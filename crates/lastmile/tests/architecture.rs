@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The most lines of code that a crate has, without its tests, comments and blank lines. Our own choice.
-const LINES_MAX: usize = 7_600;
+const LINES_MAX: usize = 7_000;
 
 /// The folder whose crates do not know each other.
 const PRODUCTS: &str = "products";

@@ -14,7 +14,6 @@ use crate::cli::monitor::{MonitorArg, TokenArg};
 use anyhow::{Context as _, bail};
 use lastmile_events::{Source, Timestamp};
 use lastmile_monitor::client::Client;
-use lastmile_monitor::server;
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -27,7 +26,7 @@ fn client(monitor: &MonitorArg) -> anyhow::Result<Client> {
 /// # Errors
 /// When a token is missing.
 pub(crate) fn allow_address(option: &str, address: &SocketAddr, token: Option<&str>) -> anyhow::Result<()> {
-    if token.is_none() && !server::is_loopback(address) {
+    if token.is_none() && !address.ip().is_loopback() {
         bail!(
             "{option} {address}: others than this machine's programs could reach it; give --token-file FILE, with a token that you choose"
         );

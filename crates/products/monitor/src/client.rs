@@ -71,6 +71,11 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    fn broken(address: &str, error: hyper::Error) -> Self {
+        let address = address.to_owned();
+        Self::Broken { address, error }
+    }
+
     /// Whether no answer came, or the connection broke before the answer's end: asking again may help.
     pub const fn has_no_answer(&self) -> bool {
         matches!(
@@ -229,10 +234,6 @@ impl<R: Runtime> Client<R> {
         body: Bytes,
     ) -> Result<Response<Incoming>, ClientError> {
         let address = || self.url.authority.clone();
-        let broken = |error| ClientError::Broken {
-            address: address(),
-            error,
-        };
         if self.sender.as_ref().is_none_or(SendRequest::is_closed) {
             let unreachable = |error| ClientError::Unreachable {
                 address: address(),
@@ -254,6 +255,7 @@ impl<R: Runtime> Client<R> {
             .body(Full::new(body))
             .map_err(|error| refused(error.to_string()))?;
         let sender = self.sender.as_mut().expect("it was connected");
+        let broken = |error| ClientError::broken(&self.url.authority, error);
         sender.ready().await.map_err(broken)?;
         sender.send_request(request).await.map_err(broken)
     }
@@ -386,14 +388,8 @@ impl<R: Runtime> Client<R> {
 
     async fn text(&self, response: Response<Incoming>) -> Result<(http::StatusCode, Bytes), ClientError> {
         let status = response.status();
-        let body = response
-            .into_body()
-            .collect()
-            .await
-            .map_err(|error| ClientError::Broken {
-                address: self.url.authority.clone(),
-                error,
-            })?;
+        let body = response.into_body().collect().await;
+        let body = body.map_err(|error| ClientError::broken(&self.url.authority, error))?;
         Ok((status, body.to_bytes()))
     }
 
@@ -422,10 +418,7 @@ impl Lines {
             let Some(frame) = self.body.frame().await else {
                 return Ok(None);
             };
-            let frame = frame.map_err(|error| ClientError::Broken {
-                address: self.authority.clone(),
-                error,
-            })?;
+            let frame = frame.map_err(|error| ClientError::broken(&self.authority, error))?;
             if let Ok(bytes) = frame.into_data() {
                 let written = self.decoder.write(&bytes, &mut self.decoded);
                 written.map_err(|error| refused(&error.to_string()))?;
@@ -456,7 +449,7 @@ fn refusal(authority: &str, status: http::StatusCode, text: &[u8]) -> ClientErro
 pub struct MonitorUplink {
     client: Client,
     durability: Durability,
-    timeout: Option<Duration>,
+    timeout: Duration,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -470,7 +463,7 @@ impl MonitorUplink {
         Ok(Self {
             client,
             durability,
-            timeout: None,
+            timeout: Duration::MAX,
             runtime,
         })
     }
@@ -478,10 +471,7 @@ impl MonitorUplink {
     /// An answer that takes longer than `timeout` is an error.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        Self {
-            timeout: Some(timeout),
-            ..self
-        }
+        Self { timeout, ..self }
     }
 }
 
@@ -489,15 +479,8 @@ impl Uplink for MonitorUplink {
     fn submit(&mut self, chunk: &Chunk) -> io::Result<Reply> {
         let chunks = [chunk.clone()];
         let submission = self.client.submit(&chunks, self.durability);
-        let replies = self.runtime.block_on(async {
-            match self.timeout {
-                None => submission.await.map_err(io::Error::other),
-                Some(timeout) => match tokio::time::timeout(timeout, submission).await {
-                    Ok(replies) => replies.map_err(io::Error::other),
-                    Err(_) => Err(io::ErrorKind::TimedOut.into()),
-                },
-            }
-        })?;
-        Ok(replies[0])
+        let limited = async { tokio::time::timeout(self.timeout, submission).await };
+        let replies = self.runtime.block_on(limited).map_err(|_| io::ErrorKind::TimedOut)?;
+        Ok(replies.map_err(io::Error::other)?[0])
     }
 }

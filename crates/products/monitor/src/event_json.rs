@@ -1,7 +1,7 @@
 //! Events as JSON, one a line: written, and read back.
 
 use crate::cursor::Cursor;
-use lastmile_events::{Event, EventView, Value};
+use lastmile_events::{EventView, Value};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
@@ -66,28 +66,8 @@ impl AnswerEnd {
     }
 }
 
-/// An event as JSON. `cursor` is the place after it; `time_ns` is Unix time in nanoseconds; a loss event has `span`, the count of lost events.
-pub fn event_to_json(event: &Event, cursor: Cursor) -> Json {
-    let fields: Map<String, Json> = event
-        .fields
-        .iter()
-        .map(|(name, value)| (name.clone(), value_to_json(value)))
-        .collect();
-    let mut json = json!({
-        "cursor": cursor.to_string(),
-        "source": event.source.to_string(),
-        "sequence": event.sequence,
-        "time_ns": event.time.unix_nanoseconds(),
-        "subject": event.subject.as_str(),
-        "fields": fields,
-    });
-    if event.span > 1 {
-        json["span"] = event.span.into();
-    }
-    json
-}
-
-/// Writes what [`event_to_json`] makes, in the same order of members and without a line's end.
+/// Writes an event as JSON, with its members in the order of the alphabet and without a line's end. `cursor` is the place after it; `time_ns` is Unix time in
+/// nanoseconds; a loss event has `span`, the count of lost events. Numbers that JSON does not have (NaN, the infinities) become texts.
 pub fn write_event(out: &mut Vec<u8>, event: &EventView<'_>, cursor: Cursor) {
     // Writing to memory does not fail, here and below.
     let _ = write!(out, "{{\"cursor\":\"{cursor}\",\"fields\":{{");
@@ -141,24 +121,44 @@ fn write_text(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// Numbers that JSON does not have (NaN, the infinities) become texts.
-fn value_to_json(value: &Value) -> Json {
-    match value {
-        Value::Integer(number) => (*number).into(),
-        Value::Float(number) => {
-            serde_json::Number::from_f64(*number).map_or_else(|| Json::String(number.to_string()), Json::Number)
-        }
-        Value::Boolean(truth) => (*truth).into(),
-        Value::Text(text) => text.as_str().into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use lastmile_events::line::bare_value;
-    use lastmile_events::{ChunkBuilder, Source, Timestamp};
+    use lastmile_events::{ChunkBuilder, Event, Source, Timestamp};
     use proptest::prelude::*;
+
+    /// What is written, by a library.
+    fn event_to_json(event: &Event, cursor: Cursor) -> Json {
+        let fields: Map<String, Json> = event
+            .fields
+            .iter()
+            .map(|(name, value)| (name.clone(), value_to_json(value)))
+            .collect();
+        let mut json = json!({
+            "cursor": cursor.to_string(),
+            "source": event.source.to_string(),
+            "sequence": event.sequence,
+            "time_ns": event.time.unix_nanoseconds(),
+            "subject": event.subject.as_str(),
+            "fields": fields,
+        });
+        if event.span > 1 {
+            json["span"] = event.span.into();
+        }
+        json
+    }
+
+    fn value_to_json(value: &Value) -> Json {
+        match value {
+            Value::Integer(number) => (*number).into(),
+            Value::Float(number) => {
+                serde_json::Number::from_f64(*number).map_or_else(|| Json::String(number.to_string()), Json::Number)
+            }
+            Value::Boolean(truth) => (*truth).into(),
+            Value::Text(text) => text.as_str().into(),
+        }
+    }
 
     fn value() -> impl Strategy<Value = Value> {
         prop_oneof![

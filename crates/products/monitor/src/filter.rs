@@ -20,7 +20,7 @@ pub struct Filter {
 
 /// A condition on a field: `NAME OP VALUE`. It does not hold where the field is absent or cannot be compared. An event that has no field of the name
 /// `subject`, `source` or `time` is asked for its own: time is in nanoseconds of Unix time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Predicate {
     name: String,
     operator: Operator,
@@ -29,24 +29,17 @@ pub struct Predicate {
     text: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
-    Equal,
-    Unequal,
-    Below,
-    AtMost,
-    Above,
-    AtLeast,
-}
+/// An operator's symbol, and the orders for which it holds.
+type Operator = (&'static str, fn(Ordering) -> bool);
 
-/// In this order, so that `<=` is not read as `<`.
-const OPERATORS: [(&str, Operator); 6] = [
-    ("!=", Operator::Unequal),
-    ("<=", Operator::AtMost),
-    (">=", Operator::AtLeast),
-    ("=", Operator::Equal),
-    ("<", Operator::Below),
-    (">", Operator::Above),
+/// The operators, each with the orders for which it holds. `<=` comes before `<`, so that it is not read as that.
+const OPERATORS: [Operator; 6] = [
+    ("!=", Ordering::is_ne),
+    ("<=", Ordering::is_le),
+    (">=", Ordering::is_ge),
+    ("=", Ordering::is_eq),
+    ("<", Ordering::is_lt),
+    (">", Ordering::is_gt),
 ];
 
 /// A text that is no predicate.
@@ -72,7 +65,7 @@ impl FromStr for Predicate {
         let (name, rest) = (text[..at].trim(), &text[at..]);
         let (value, operator) = OPERATORS
             .iter()
-            .find_map(|(symbol, operator)| Some((rest.strip_prefix(symbol)?.trim(), *operator)))
+            .find_map(|operator| Some((rest.strip_prefix(operator.0)?.trim(), *operator)))
             .ok_or_else(refused)?;
         if name.is_empty() {
             return Err(refused());
@@ -146,23 +139,13 @@ impl Predicate {
             Value::Text(text) => self.compare_text(text),
             value => compare(value, self.value.borrowed()),
         });
-        let Some(order) = order else { return false };
-        match self.operator {
-            Operator::Equal => order.is_eq(),
-            Operator::Unequal => order.is_ne(),
-            Operator::Below => order.is_lt(),
-            Operator::AtMost => order.is_le(),
-            Operator::Above => order.is_gt(),
-            Operator::AtLeast => order.is_ge(),
-        }
+        order.is_some_and(self.operator.1)
     }
-}
 
-impl Predicate {
     /// A text that reads as a number, like `12.50`, is larger or smaller as a number is; it equals only what is written like it, since it may be an
     /// identifier.
     fn compare_text(&self, text: &str) -> Option<Ordering> {
-        let asks_for_equality = matches!(self.operator, Operator::Equal | Operator::Unequal);
+        let asks_for_equality = matches!(self.operator.0, "=" | "!=");
         match (&self.value, number(text)) {
             (Value::Boolean(_), _) => None,
             (Value::Integer(_) | Value::Float(_), Some(number)) if !asks_for_equality => {

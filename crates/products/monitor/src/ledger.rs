@@ -3,6 +3,7 @@
 //! A chunk is appended when it begins at its source's next number. One that is known whole is acknowledged again. One that would leave a gap is
 //! refused, with the number that is expected: its sender sends from there, or states the loss. So a log has no gap that nobody stated.
 
+use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Source};
 use std::collections::BTreeMap;
 
@@ -47,6 +48,19 @@ pub enum Admission {
     Contradiction,
 }
 
+impl Admission {
+    /// The answer to the chunk, once what was admitted is kept so well.
+    pub(crate) const fn reply(self, chunk: &Chunk, durability: Durability) -> Reply {
+        let next = match self {
+            Self::Append { .. } => chunk.end(),
+            Self::Known { next } => next,
+            Self::Gap { expected } => return Reply::Gap { expected },
+            Self::Contradiction => return Reply::Refused,
+        };
+        Reply::Acknowledged { next, durability }
+    }
+}
+
 /// The accounts of all sources of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ledger {
@@ -71,18 +85,8 @@ impl Ledger {
             return Admission::Contradiction;
         }
         let id = known.map_or(self.sources.len() as i64 + 1, |account| account.id);
-        let account = self
-            .sources
-            .entry(chunk.source().clone())
-            .or_insert_with(|| SourceAccount {
-                id,
-                next,
-                stored: 0,
-                released: 0,
-                lost: BTreeMap::new(),
-                ended: false,
-            });
-        account.enter(chunk);
+        let account = self.sources.entry(chunk.source().clone());
+        account.or_insert_with(|| SourceAccount::new(id, next)).enter(chunk);
         let position = self.next_position;
         self.next_position += u64::from(chunk.event_count());
         Admission::Append { position, source: id }
@@ -91,19 +95,24 @@ impl Ledger {
     /// Takes the numbers of a source below `next` as known, whatever became of them.
     pub(crate) fn skip_to(&mut self, source: &Source, next: u64) {
         let id = self.sources.len() as i64 + 1;
-        let account = self.sources.entry(source.clone()).or_insert_with(|| SourceAccount {
+        let account = self.sources.entry(source.clone());
+        let account = account.or_insert_with(|| SourceAccount::new(id, next));
+        account.next = account.next.max(next);
+    }
+}
+
+impl SourceAccount {
+    const fn new(id: i64, next: u64) -> Self {
+        Self {
             id,
             next,
             stored: 0,
             released: 0,
             lost: BTreeMap::new(),
             ended: false,
-        });
-        account.next = account.next.max(next);
+        }
     }
-}
 
-impl SourceAccount {
     fn enter(&mut self, chunk: &Chunk) {
         let losses = chunk.losses();
         self.stored += u64::from(chunk.event_count()) - losses.len() as u64;

@@ -1,12 +1,12 @@
-//! Logs of chunks. A [`Log`] is on a disk, in memory, or with a NATS server; [`DiskLog`] is the one on a disk: one thread writes, others read,
-//! and what was written last is in memory.
+//! Logs of chunks, on a disk, with a NATS server, or in memory.
 //!
 //! What waits is committed together, and acknowledged after the commit. Readers see what is committed, never more. Methods return futures
 //! that need no runtime.
 
-mod any;
 mod audit;
 mod database;
+mod disk;
+mod end;
 mod epochs;
 mod error;
 #[cfg(feature = "nats")]
@@ -18,38 +18,31 @@ pub(crate) mod private;
 pub(crate) mod records;
 mod reserve;
 mod salvage;
+mod shared;
 mod store_url;
 mod tail;
+mod threaded;
 mod uplink;
 mod writer;
 
-pub use any::Log;
 pub use audit::{Audit, SourceAudit};
 pub use database::Deletion;
 pub use error::LogError;
-#[cfg(feature = "nats")]
-pub use jetstream::JetStreamLog;
 pub use memory::{CommitGroup, MemoryLog};
 pub use page::{Entry, Page};
 pub use salvage::{Salvage, salvage};
 pub use store_url::StoreUrl;
+pub use threaded::ThreadedLog;
 pub use uplink::LogUplink;
 
 use crate::cursor::Cursor;
 use crate::filter::Filter;
 use crate::ledger::SourceAccount;
-use database::Database;
-use epochs::Epochs;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Source};
-use std::collections::BTreeMap;
+use shared::Shared;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
-use tail::Tail;
-use tokio::sync::{mpsc, oneshot, watch};
 
 /// What a log may use.
 #[derive(Debug, Clone, Copy)]
@@ -97,202 +90,143 @@ pub struct Resumption {
     pub lost_since: u64,
 }
 
-/// A log on a disk. It ends its threads when it is dropped.
+/// A log.
 #[derive(Debug)]
-pub struct DiskLog {
-    submissions: Option<mpsc::Sender<writer::Command>>,
-    readers: Vec<mpsc::Sender<ReadRequest>>,
-    next_reader: AtomicUsize,
-    /// The writer, then the readers.
-    threads: Vec<JoinHandle<()>>,
-    tail: Arc<Mutex<Tail>>,
-    end: watch::Receiver<u64>,
-    accounts: Arc<Mutex<BTreeMap<Source, SourceAccount>>>,
-    epochs: Epochs,
-    missing_at_start: u64,
-}
-
-#[derive(Debug)]
-enum ReadRequest {
-    Page(u64, Option<Filter>, oneshot::Sender<Result<Page, LogError>>),
-    Audit(oneshot::Sender<Result<Audit, LogError>>),
-    Start(oneshot::Sender<u64>),
+pub enum Log {
+    /// Kept by threads of its own, on a disk or with a NATS server. What was written last is in memory.
+    Threaded(ThreadedLog),
+    /// In memory, without threads: for worlds that have no disk.
+    Memory(MemoryLog),
 }
 
 /// The file beside a sensor's log that says what it has answered for.
 pub(crate) const PROMISES: &str = "promises";
-/// The threads that read: our own choice.
-const READERS: usize = 2;
-/// The commands that may wait for the writer.
-const WAITING: usize = 256;
 
-impl DiskLog {
+impl Log {
     /// Opens the log in a folder, or makes one.
     ///
     /// # Errors
     /// When the folder cannot be used, another process has the log, or it is no log or a damaged one.
     pub fn open(folder: &Path, settings: LogSettings) -> Result<Self, LogError> {
-        let database = Database::open(folder, settings)?;
-        let index_is_sound = database.index_is_sound;
-        let missing_at_start = database.missing;
-        let ledger = database.load_ledger()?;
-        let epochs = Epochs::load(&database, ledger.next_position)?;
-        let (end_sender, end) = watch::channel(ledger.next_position);
-        let tail = Arc::new(Mutex::new(Tail::new(ledger.next_position, settings.tail_bytes)));
-        let accounts = Arc::new(Mutex::new(ledger.sources.clone()));
-        let (submissions, commands) = mpsc::channel(WAITING);
-        let mut threads = Vec::new();
-        let writer = writer::Writer::new(
-            database,
-            ledger,
-            settings,
-            Arc::clone(&tail),
-            end_sender,
-            Arc::clone(&accounts),
-        );
-        let name = |name: &str| thread::Builder::new().name(name.to_owned());
-        threads.push(
-            name("log-writer")
-                .spawn(move || writer.run(commands))
-                .map_err(LogError::Thread)?,
-        );
-        let mut readers = Vec::new();
-        for _ in 0..READERS {
-            let (sender, mut requests) = mpsc::channel(WAITING);
-            let reader = Database::open_to_read(folder, index_is_sound)?;
-            let read = move || {
-                while let Some(request) = requests.blocking_recv() {
-                    match request {
-                        ReadRequest::Page(from, None, reply) => drop(reply.send(reader.read_page(from))),
-                        ReadRequest::Page(from, Some(filter), reply) => {
-                            drop(reply.send(reader.read_matching(from, &filter)));
-                        }
-                        ReadRequest::Start(reply) => drop(reply.send(reader.extent().map_or(0, |(start, _)| start))),
-                        ReadRequest::Audit(reply) => drop(reply.send(audit::audit(&reader))),
-                    }
-                }
-            };
-            threads.push(name("log-reader").spawn(read).map_err(LogError::Thread)?);
-            readers.push(sender);
+        disk::open(folder, settings).map(Self::Threaded)
+    }
+
+    /// Opens the log that a NATS server keeps, or makes one there. The folder keeps how far it was acknowledged.
+    ///
+    /// # Errors
+    /// When the folder or the server cannot be used, another process has the folder, or this build has no client of NATS.
+    pub fn open_store(folder: &Path, url: &StoreUrl, settings: LogSettings) -> Result<Self, LogError> {
+        let open = STORES.first().ok_or_else(|| LogError::Store {
+            url: url.clone(),
+            what: "this lastmile was built without NATS; build it with --features nats".to_owned(),
+        })?;
+        open(folder, url, settings).map(Self::Threaded)
+    }
+
+    fn shared(&self) -> &Shared {
+        match self {
+            Self::Threaded(log) => &log.shared,
+            Self::Memory(log) => &log.shared,
         }
-        Ok(Self {
-            submissions: Some(submissions),
-            readers,
-            next_reader: AtomicUsize::new(0),
-            threads,
-            tail,
-            end,
-            accounts,
-            epochs,
-            missing_at_start,
-        })
     }
 
     /// Appends chunks; the answers come when they are committed, one a chunk and in their order. Waits while too many others wait.
     pub async fn append(&self, chunks: Vec<Chunk>, durability: Durability) -> Vec<Reply> {
-        let count = chunks.len();
-        let (reply, answer) = oneshot::channel();
-        let submission = writer::Command::Append {
-            chunks,
-            durability,
-            reply,
-        };
-        let submissions = self.submissions.as_ref().expect("it is there until the drop");
-        let _ = submissions.send(submission).await;
-        // The writer ends only with the log or by a panic: then nothing was promised.
-        answer.await.unwrap_or_else(|_| vec![Reply::Full; count])
+        match self {
+            Self::Threaded(log) => log.append(chunks, durability).await,
+            Self::Memory(log) => log.append(chunks, durability).await,
+        }
     }
 
     /// Deletes the chunks before a position, which others keep now. The sources' accounts stay.
     pub async fn release(&self, before: u64) {
-        let submissions = self.submissions.as_ref().expect("it is there until the drop");
-        let (reply, answer) = oneshot::channel();
-        let _ = submissions.send(writer::Command::Release { before, reply }).await;
-        let _ = answer.await;
+        match self {
+            Self::Threaded(log) => log.release(before).await,
+            Self::Memory(log) => log.release(before),
+        }
     }
 
-    /// Deletes what the settings do not keep any longer, and notes how much that was.
+    /// Deletes what the settings do not keep any longer, and notes how much that was. A log in memory keeps all.
     pub async fn expire(&self) {
-        let submissions = self.submissions.as_ref().expect("it is there until the drop");
-        let (reply, answer) = oneshot::channel();
-        let _ = submissions.send(writer::Command::Expire { reply }).await;
-        let _ = answer.await;
+        if let Self::Threaded(log) = self {
+            log.expire().await;
+        }
     }
 
     /// Reads a page from a position on. It is empty at the log's end.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// When the database or the server cannot be read.
     pub async fn read(&self, from: u64) -> Result<Page, LogError> {
-        self.read_page(from, None).await
+        match self {
+            Self::Threaded(log) => log.read(from, None).await,
+            Self::Memory(log) => Ok(log.read(from)),
+        }
     }
 
     /// As [`Self::read`], but chunks may be left out that hold nothing of what the filter asks for.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// When the database or the server cannot be read.
     pub async fn read_matching(&self, from: u64, filter: &Filter) -> Result<Page, LogError> {
         let is_selective = filter.subject.is_some() || filter.since.is_some();
-        self.read_page(from, is_selective.then_some(filter)).await
-    }
-
-    async fn read_page(&self, from: u64, filter: Option<&Filter>) -> Result<Page, LogError> {
-        if let Some(page) = self.tail.lock().expect("no thread panics with it").page(from) {
-            return Ok(page);
+        match self {
+            Self::Threaded(log) => log.read(from, is_selective.then_some(filter)).await,
+            Self::Memory(log) => Ok(log.read(from)),
         }
-        let (reply, answer) = oneshot::channel();
-        let request = ReadRequest::Page(from, filter.cloned(), reply);
-        let _ = self.reader().send(request).await;
-        answer.await.unwrap_or(Err(LogError::Closed))
     }
 
     /// The first position that is kept.
     pub async fn start(&self) -> u64 {
-        let (reply, answer) = oneshot::channel();
-        let _ = self.reader().send(ReadRequest::Start(reply)).await;
-        answer.await.unwrap_or(0)
+        match self {
+            Self::Threaded(log) => log.start().await,
+            Self::Memory(log) => log.start(),
+        }
     }
 
     /// Reads everything, and holds it against the accounts.
     ///
     /// # Errors
-    /// When the database cannot be read.
+    /// When the database or the server cannot be read.
     pub async fn audit(&self) -> Result<Audit, LogError> {
-        let (reply, answer) = oneshot::channel();
-        let _ = self.reader().send(ReadRequest::Audit(reply)).await;
-        answer.await.unwrap_or(Err(LogError::Closed))
+        match self {
+            Self::Threaded(log) => log.audit().await,
+            Self::Memory(log) => Ok(log.audit()),
+        }
     }
 
-    fn reader(&self) -> &mpsc::Sender<ReadRequest> {
-        let turn = self.next_reader.fetch_add(1, Ordering::Relaxed);
-        &self.readers[turn % self.readers.len()]
+    /// The position after the last committed event.
+    pub fn end(&self) -> u64 {
+        self.shared().end.position()
     }
 
-    /// The position after the last committed event, and a way to wait for more.
-    pub fn end(&self) -> watch::Receiver<u64> {
-        self.end.clone()
+    /// Waits until the end is after a position. Those who wait are woken in the order in which they began to.
+    pub async fn wait_past(&self, position: u64) {
+        self.shared().end.wait_past(position).await;
     }
 
     /// The sources and what became of their events, as committed.
     pub fn accounts(&self) -> Vec<(Source, SourceAccount)> {
-        let accounts = self.accounts.lock().expect("no thread panics with it");
-        accounts
-            .iter()
-            .map(|(source, account)| (source.clone(), account.clone()))
-            .collect()
+        self.shared().accounts()
     }
 
-    /// How many events were acknowledged and were missing when the log was opened.
+    /// How many events were acknowledged and were missing when the log was opened, as far as a log on a disk tells.
     pub const fn missing_at_start(&self) -> u64 {
-        self.missing_at_start
+        match self {
+            Self::Threaded(log) => log.missing_at_start,
+            Self::Memory(_) => 0,
+        }
+    }
+
+    /// The epoch of cursors that are given now.
+    pub fn epoch(&self) -> u64 {
+        self.shared().epoch()
     }
 
     /// A position as a cursor.
     pub fn cursor(&self, position: u64) -> Cursor {
-        Cursor {
-            epoch: self.epochs.present(),
-            position,
-        }
+        let epoch = self.epoch();
+        Cursor { epoch, position }
     }
 
     /// Where a cursor leads.
@@ -300,23 +234,18 @@ impl DiskLog {
     /// # Errors
     /// When it was given by another log.
     pub fn resume(&self, cursor: Cursor) -> Result<Resumption, LogError> {
-        self.epochs.resume(cursor, *self.end.borrow())
+        self.shared().resume(cursor)
     }
 }
 
-impl Drop for DiskLog {
-    fn drop(&mut self) {
-        // The readers first: the last connection to close must be one that writes, which moves all into the database's file.
-        self.readers.clear();
-        for reader in self.threads.drain(1..) {
-            let _ = reader.join();
-        }
-        self.submissions = None;
-        for writer in self.threads.drain(..) {
-            let _ = writer.join();
-        }
-    }
-}
+/// Opens a log that a server keeps.
+type OpenStore = fn(&Path, &StoreUrl, LogSettings) -> Result<ThreadedLog, LogError>;
+
+/// The servers that this build has a client of.
+const STORES: &[OpenStore] = &[
+    #[cfg(feature = "nats")]
+    jetstream::open,
+];
 
 #[cfg(test)]
 mod tests;

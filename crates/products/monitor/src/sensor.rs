@@ -112,7 +112,7 @@ impl<R: Runtime> Sensor<R> {
         }
         let mut monitor = self.monitor.again();
         loop {
-            let end = *self.spool.log().end().borrow();
+            let end = self.spool.log().end();
             let waiting = end.saturating_sub(self.progress.position.load(Ordering::Relaxed));
             let state = serde_json::json!({
                 "sensor": self.forwarding.name,
@@ -163,21 +163,17 @@ pub async fn run(
         SensorAddress::Path(path) => {
             let (listener, _file) = socket::listen(&path)?;
             note(&format!("the sensor listens at {}", path.display()));
-            while !stop.load(Ordering::Relaxed) {
-                if let Ok(Ok((stream, _))) = tokio::time::timeout(STOP_POLL, listener.accept()).await {
-                    spawn(stream, &sensor);
-                }
-            }
+            serve_until(stop, &sensor, async || Ok(listener.accept().await?.0)).await;
         }
         SensorAddress::Tcp(address) => {
             let listener = TcpListener::bind(&address).await?;
             note(&format!("the sensor listens at {address}"));
-            while !stop.load(Ordering::Relaxed) {
-                if let Ok(Ok((stream, _))) = tokio::time::timeout(STOP_POLL, listener.accept()).await {
-                    let _ = stream.set_nodelay(true);
-                    spawn(stream, &sensor);
-                }
-            }
+            let accept = async || {
+                let (stream, _) = listener.accept().await?;
+                let _ = stream.set_nodelay(true);
+                Ok(stream)
+            };
+            serve_until(stop, &sensor, accept).await;
         }
     }
     sensor.lines.end(Timestamp::now()).await;
@@ -206,12 +202,20 @@ const STOP_POLL: Duration = Duration::from_millis(50);
 /// How long a sensor that stops waits for its monitor; what is left is forwarded when it starts again.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-fn spawn(application: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, sensor: &Arc<Sensor>) {
-    let sensor = Arc::clone(sensor);
-    tokio::spawn(async move {
-        // The application's going away is its own affair.
-        let _ = sensor.serve(application).await;
-    });
+/// Serves the applications that connect, until `stop` is set.
+async fn serve_until<S>(stop: &AtomicBool, sensor: &Arc<Sensor>, accept: impl AsyncFn() -> io::Result<S>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    while !stop.load(Ordering::Relaxed) {
+        if let Ok(Ok(application)) = tokio::time::timeout(STOP_POLL, accept()).await {
+            let sensor = Arc::clone(sensor);
+            tokio::spawn(async move {
+                // The application's going away is its own affair.
+                let _ = sensor.serve(application).await;
+            });
+        }
+    }
 }
 
 #[cfg(test)]

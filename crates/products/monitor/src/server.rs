@@ -14,7 +14,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use lastmile_events::Timestamp;
 use std::convert::Infallible;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -31,11 +30,6 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 const KEEP_ALIVE_PROBES: u32 = 4;
 /// How often the server looks whether it is to stop.
 const STOP_POLL: Duration = Duration::from_millis(50);
-
-/// Whether only programs of this machine reach the address.
-pub fn is_loopback(address: &SocketAddr) -> bool {
-    address.ip().is_loopback()
-}
 
 /// How often the monitor learns the time, and deletes what it does not keep any longer: our own choice.
 const TICK: Duration = Duration::from_secs(1);

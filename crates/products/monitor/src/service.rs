@@ -24,7 +24,7 @@ mod rendering;
 pub mod reply;
 mod sensors;
 
-use crate::log::{Log, LogError};
+use crate::log::{Log, SourceAudit};
 use answer_stream::AnswerStream;
 use bytes::Bytes;
 use clients::Clients;
@@ -37,9 +37,10 @@ use lastmile_codec::content::Coding;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Timestamp, chunk};
 use parameters::Parameters;
+pub use parameters::encode_parameter;
 use rendering::RenderedPages;
 use sensors::Sensors;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -72,12 +73,15 @@ pub struct Peer(pub IpAddr);
 /// The body of an answer.
 pub type AnswerBody = UnsyncBoxBody<Bytes, Infallible>;
 
+/// An answer, or a refusal.
+type Answer = Result<Response<AnswerBody>, Response<AnswerBody>>;
+
 /// The most bytes of a POST.
 pub const POST_SIZE_MAX: usize = 8 << 20;
 /// The most bytes of all posts that have arrived and are not taken yet; others wait: our own choice.
-const POSTS: usize = 64 << 20;
+const POSTS_SIZE_MAX: usize = 64 << 20;
 /// The most posts that are taken into the log at a time: our own choice.
-const APPENDS: usize = 8;
+const APPENDS_MAX: usize = 8;
 
 impl Monitor {
     /// A monitor of this log; where there is a token, requests must bear it.
@@ -91,8 +95,8 @@ impl Monitor {
             clients: Clients::default(),
             sensors: Sensors::default(),
             rendered: RenderedPages::default(),
-            posts: Semaphore::new(POSTS >> 10),
-            appends: Semaphore::new(APPENDS),
+            posts: Semaphore::new(POSTS_SIZE_MAX >> 10),
+            appends: Semaphore::new(APPENDS_MAX),
             now: AtomicI64::new(0),
         }
     }
@@ -130,19 +134,20 @@ impl Monitor {
                 "send the monitor's token: Authorization: Bearer TOKEN",
             );
         }
-        match request.uri().path() {
+        let answer = match request.uri().path() {
             "/v1/chunks" if request.method() == Method::POST => self.take_chunks(request).await,
             "/v1/sensors" if request.method() == Method::POST => self.register(request).await,
-            "/v1/sensors" if get => text(StatusCode::OK, JSON, self.sensors.to_json(self.now()).to_string()),
+            "/v1/sensors" if get => Ok(text(StatusCode::OK, JSON, self.sensors.to_json(self.now()).to_string())),
             "/v1/events" if get => self.read(&request, false),
             "/v1/subscribe" if get => self.read(&request, true),
             "/v1/audit" if get => self.audit().await,
-            "/metrics" if get => text(StatusCode::OK, "text/plain; version=0.0.4", metrics::write(&self)),
-            _ => refusal(
+            "/metrics" if get => Ok(text(StatusCode::OK, "text/plain; version=0.0.4", metrics::write(&self))),
+            _ => Err(refusal(
                 StatusCode::NOT_FOUND,
                 "there are GET /, POST /v1/chunks, GET /v1/events, /v1/subscribe, /v1/audit and /metrics",
-            ),
-        }
+            )),
+        };
+        answer.unwrap_or_else(|refusal| refusal)
     }
 
     fn is_allowed<B>(&self, request: &Request<B>) -> bool {
@@ -156,35 +161,21 @@ impl Monitor {
         })
     }
 
-    async fn take_chunks<B>(&self, request: Request<B>) -> Response<AnswerBody>
+    async fn take_chunks<B>(&self, request: Request<B>) -> Answer
     where
         B: Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let parameters = match Parameters::parse(request.uri().query().unwrap_or_default()) {
-            Ok(parameters) => parameters,
-            Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),
-        };
-        let coding = match compression::coding_of_body(request.headers()) {
-            Ok(coding) => coding,
-            Err(message) => return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message),
-        };
-        let (body, _room) = match self.collect_post(request.into_body()).await {
-            Ok(collected) => collected,
-            Err(refusal) => return refusal,
-        };
+        let parameters = Parameters::parse(request.uri().query().unwrap_or_default())
+            .map_err(|error| refusal(StatusCode::BAD_REQUEST, &error.to_string()))?;
+        let coding = compression::coding_of_body(request.headers())
+            .map_err(|message| refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &message))?;
+        let (body, _room) = self.collect_post(request.into_body()).await?;
         let _append = self.appends.acquire().await;
-        let body = match compression::decode_body(coding, body) {
-            Ok(body) => body,
-            Err(message) => return refusal(StatusCode::UNPROCESSABLE_ENTITY, &message),
-        };
-        let chunks = match read_chunks(&body) {
-            Ok(chunks) => chunks,
-            Err((at, error)) => {
-                let message = format!("at byte {at} of the request: {error}; nothing was taken");
-                return refusal(StatusCode::UNPROCESSABLE_ENTITY, &message);
-            }
-        };
+        let unprocessable = |message: String| refusal(StatusCode::UNPROCESSABLE_ENTITY, &message);
+        let body = compression::decode_body(coding, body).map_err(unprocessable)?;
+        let chunks = read_chunks(&body)
+            .map_err(|(at, error)| unprocessable(format!("at byte {at} of the request: {error}; nothing was taken")))?;
         let durability = parameters.durability.unwrap_or(Durability::Memory);
         let replies = self.log.append(chunks, durability).await;
         let any = |wanted: fn(&Reply) -> bool| replies.iter().any(wanted);
@@ -197,7 +188,7 @@ impl Monitor {
         } else {
             StatusCode::OK
         };
-        text(status, JSON, reply::to_json(&replies).to_string())
+        Ok(text(status, JSON, reply::to_json(&replies).to_string()))
     }
 
     /// The body of a post, and the room that it takes. A post waits for room before its first byte alone: if posts waited with what they hold, all of
@@ -228,28 +219,17 @@ impl Monitor {
         Ok((bytes.into(), room))
     }
 
-    fn read<B>(self: Arc<Self>, request: &Request<B>, live: bool) -> Response<AnswerBody> {
-        let header = |name| {
-            request
-                .headers()
-                .get(name)
-                .and_then(|value: &http::HeaderValue| value.to_str().ok())
-        };
-        let server_sent = live && header(ACCEPT).is_some_and(|accept| accept.contains(EVENT_STREAM));
+    #[expect(clippy::result_large_err, reason = "a refusal is an answer like the others")]
+    fn read<B>(self: Arc<Self>, request: &Request<B>, live: bool) -> Answer {
+        let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+        let server_sent = live && header(ACCEPT.as_str()).is_some_and(|accept| accept.contains(EVENT_STREAM));
         let parameters = Parameters::parse(request.uri().query().unwrap_or_default()).and_then(|mut parameters| {
-            if let Some(last) = request
-                .headers()
-                .get("last-event-id")
-                .and_then(|value| value.to_str().ok())
-            {
+            if let Some(last) = header("last-event-id") {
                 parameters.set("from", last)?;
             }
             Ok(parameters)
         });
-        let parameters = match parameters {
-            Ok(parameters) => parameters,
-            Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),
-        };
+        let parameters = parameters.map_err(|error| refusal(StatusCode::BAD_REQUEST, &error.to_string()))?;
         let client = self
             .clients
             .name(parameters.client.as_deref(), request.extensions().get::<Peer>());
@@ -258,95 +238,74 @@ impl Monitor {
                 "client {client} has {} subscriptions; end one, or name clients with client=NAME",
                 clients::OPEN_MAX
             );
-            return refusal(StatusCode::TOO_MANY_REQUESTS, &message);
+            return Err(refusal(StatusCode::TOO_MANY_REQUESTS, &message));
         };
         let coding = compression::coding_of_answer(request.headers());
-        match AnswerStream::begin(self, parameters, slot, live, server_sent) {
-            Ok(reading) => {
-                let kind = if server_sent { EVENT_STREAM } else { NDJSON };
-                let response = Response::builder()
-                    .header(CONTENT_TYPE, kind)
-                    .header("cache-control", "no-store")
-                    .header("vary", "accept-encoding");
-                let response = match coding {
-                    Coding::Identity => response,
-                    coding => response.header("content-encoding", coding.token()),
-                };
-                response
-                    .body(reading.into_body(coding))
-                    .expect("these headers are valid")
-            }
-            Err(error) => refusal(StatusCode::GONE, &error.to_string()),
-        }
+        let stream = AnswerStream::begin(self, parameters, slot, live, server_sent)
+            .map_err(|error| refusal(StatusCode::GONE, &error.to_string()))?;
+        let kind = if server_sent { EVENT_STREAM } else { NDJSON };
+        let response = Response::builder()
+            .header(CONTENT_TYPE, kind)
+            .header("cache-control", "no-store")
+            .header("vary", "accept-encoding");
+        let response = match coding {
+            Coding::Identity => response,
+            coding => response.header("content-encoding", coding.token()),
+        };
+        let response = response.body(stream.into_body(coding));
+        Ok(response.expect("these headers are valid"))
     }
 
-    async fn register<B>(&self, request: Request<B>) -> Response<AnswerBody>
+    async fn register<B>(&self, request: Request<B>) -> Answer
     where
         B: Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let peer = request.extensions().get::<Peer>().copied();
-        let body = match Limited::new(request.into_body(), sensors::STATE_SIZE_MAX)
+        let body = Limited::new(request.into_body(), sensors::STATE_SIZE_MAX)
             .collect()
-            .await
-        {
-            Ok(body) => body.to_bytes(),
-            Err(error) => return body_refusal(&*error),
-        };
-        match self.sensors.register(&body, peer, self.now()) {
-            Ok(()) => text(StatusCode::OK, JSON, "{}".to_owned()),
-            Err(message) => refusal(StatusCode::UNPROCESSABLE_ENTITY, &message),
-        }
+            .await;
+        let body = body.map_err(|error| body_refusal(&*error))?.to_bytes();
+        let registered = self.sensors.register(&body, peer, self.now());
+        registered.map_err(|message| refusal(StatusCode::UNPROCESSABLE_ENTITY, &message))?;
+        Ok(text(StatusCode::OK, JSON, "{}".to_owned()))
     }
 
-    async fn audit(&self) -> Response<AnswerBody> {
-        let audit = match self.log.audit().await {
-            Ok(audit) => audit,
-            Err(error) => return failure(&error),
-        };
-        let sources: Vec<_> = audit
-            .sources
-            .iter()
-            .map(|audited| {
-                let lost: Vec<_> = audited.account.lost.iter().collect();
-                let lost: Vec<_> = lost
-                    .into_iter()
-                    .map(|((place, cause), count)| json!({"place": place, "cause": cause, "count": count}))
-                    .collect();
-                json!({
-                    "source": audited.source.to_string(),
-                    "numbered": audited.account.next - 1,
-                    "stored": audited.account.stored,
-                    "released": audited.account.released,
-                    "lost": lost,
-                    "ended": audited.account.ended,
-                    "adds_up": audited.account.adds_up(),
-                })
+    async fn audit(&self) -> Answer {
+        let audit = self.log.audit().await;
+        let audit = audit.map_err(|error| refusal(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()))?;
+        let sources = audit.sources.iter().map(|SourceAudit { source, account }| {
+            let lost = account.lost.iter();
+            let lost = lost.map(|((place, cause), count)| json!({"place": place, "cause": cause, "count": count}));
+            json!({
+                "source": source.to_string(),
+                "numbered": account.next - 1,
+                "stored": account.stored,
+                "released": account.released,
+                "lost": Value::from_iter(lost),
+                "ended": account.ended,
+                "adds_up": account.adds_up(),
             })
-            .collect();
-        let deletions: Vec<_> = audit
-            .deletions
-            .iter()
-            .map(|deletion| {
-                json!({
-                    "why": deletion.why,
-                    "events": deletion.events,
-                    "until": self.log.cursor(deletion.until).to_string(),
-                    "time_ns": deletion.time.unix_nanoseconds(),
-                })
+        });
+        let deletions = audit.deletions.iter().map(|deletion| {
+            json!({
+                "why": deletion.why,
+                "events": deletion.events,
+                "until": self.log.cursor(deletion.until).to_string(),
+                "time_ns": deletion.time.unix_nanoseconds(),
             })
-            .collect();
+        });
         let json = json!({
             "schema": "lastmile/audit/1",
             "first": self.log.cursor(audit.extent.0).to_string(),
             "end": self.log.cursor(audit.extent.1).to_string(),
-            "sources": sources,
-            "deleted": deletions,
+            "sources": Value::from_iter(sources),
+            "deleted": Value::from_iter(deletions),
             "clients": self.clients.to_json(),
             "sensors": self.sensors.to_json(self.now()),
             "problems": audit.problems,
         });
-        text(StatusCode::OK, JSON, json.to_string())
+        Ok(text(StatusCode::OK, JSON, json.to_string()))
     }
 }
 
@@ -384,15 +343,6 @@ fn body_refusal(error: &(dyn std::error::Error + 'static)) -> Response<AnswerBod
 
 pub(crate) fn refusal(status: StatusCode, message: &str) -> Response<AnswerBody> {
     text(status, JSON, json!({"error": message}).to_string())
-}
-
-fn failure(error: &LogError) -> Response<AnswerBody> {
-    refusal(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string())
-}
-
-/// A text as a value of a query string.
-pub fn encode_parameter(text: &str) -> String {
-    parameters::encode(text)
 }
 
 /// Whether a query string is understood; for those who test what it takes.

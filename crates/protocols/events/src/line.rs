@@ -4,9 +4,10 @@
 //! number with a point or an exponent, `true`, `false`, a quoted text with `\"`, `\\`, `\n` and `\t`, or bare text without spaces and quotes. A
 //! number that would not be printed as it was written is text: `0123`, `+49`, `1.10`, `1e16`.
 
+use crate::chunk::EncodeError;
 use crate::event::{FIELDS_MAX, NAME_LENGTH_MAX, TEXT_LENGTH_MAX};
 use crate::subject::SubjectError;
-use crate::{Subject, Timestamp, Value};
+use crate::{ChunkBuilder, Subject, Timestamp, Value};
 use std::fmt::Write as _;
 use thiserror::Error;
 
@@ -127,6 +128,18 @@ impl Line {
             }
             fields.push((name.to_owned(), value));
         }
+    }
+}
+
+impl Line {
+    /// Appends the event to a chunk. It happened `now` where its line gives no time.
+    ///
+    /// # Errors
+    /// As [`ChunkBuilder::push`].
+    pub fn push(&self, builder: &mut ChunkBuilder, now: Timestamp) -> Result<(), EncodeError> {
+        let fields = self.fields.iter();
+        let fields = fields.map(|(name, value)| (name.as_str(), value.borrowed()));
+        builder.push(self.time.unwrap_or(now), self.subject.as_str(), fields)
     }
 }
 

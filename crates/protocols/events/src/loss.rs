@@ -2,6 +2,7 @@
 
 use crate::{EventView, Subject, Value};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// The subject of loss events.
 pub const SUBJECT: &str = "_loss";
@@ -24,6 +25,17 @@ pub struct Loss {
 }
 
 impl Loss {
+    /// The loss of consecutive numbers, of which nothing is known but where they were dropped and why.
+    pub fn new(numbers: Range<u64>, place: &str, cause: &str) -> Self {
+        Self {
+            first: numbers.start,
+            count: numbers.end - numbers.start,
+            place: place.to_owned(),
+            cause: cause.to_owned(),
+            by_subject: BTreeMap::new(),
+        }
+    }
+
     /// The subject and the fields of the event that states it.
     pub fn fields<'a>(place: &'a str, cause: &'a str) -> [(&'static str, Value<&'a str>); 2] {
         [("place", Value::Text(place)), ("cause", Value::Text(cause))]

@@ -11,9 +11,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// What survives once a chunk is acknowledged. Each one holds more than the one before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Durability {
     /// Nothing but the present process: it is in its memory.
+    #[default]
     Memory,
     /// The end of the process, also by `kill -9`: the operating system has it.
     Process,

@@ -33,7 +33,7 @@ pub struct EventLayer {
 }
 
 /// When a span was opened.
-struct Opened(Timestamp);
+struct OpeningTime(Timestamp);
 
 thread_local! {
     /// The subject of each place in the source that has emitted on this thread: made once, since it is the same each time.
@@ -92,14 +92,14 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for EventLayer {
         let mut fields = Fields::default();
         attributes.record(&mut fields);
         let mut kept = span.extensions_mut();
-        kept.insert(Opened(Timestamp::now()));
+        kept.insert(OpeningTime(Timestamp::now()));
         kept.insert(fields);
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let Some(span) = context.span(&id) else { return };
         let kept = span.extensions();
-        let (Some(Opened(opened)), Some(fields)) = (kept.get::<Opened>(), kept.get::<Fields>()) else {
+        let (Some(OpeningTime(opened)), Some(fields)) = (kept.get::<OpeningTime>(), kept.get::<Fields>()) else {
             return;
         };
         let now = Timestamp::now();

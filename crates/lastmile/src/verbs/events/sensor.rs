@@ -6,10 +6,10 @@ use crate::exit::Exit;
 use crate::{interrupt, output};
 use anyhow::{Context as _, bail};
 use lastmile_events::uplink::SensorAddress;
+use lastmile_monitor::block_on;
 use lastmile_monitor::client::Client;
 use lastmile_monitor::log::LogSettings;
 use lastmile_monitor::sensor::{self, ByteBudget, Forwarding, SensorSettings, Spool};
-use lastmile_monitor::{block_on, server};
 use std::net::TcpListener;
 
 /// Takes events of this host until it is interrupted.
@@ -27,7 +27,7 @@ pub(crate) fn sensor(args: &SensorArgs) -> anyhow::Result<Exit> {
     let otlp = match args.otlp {
         None => None,
         Some(address) => {
-            if !server::is_loopback(&address) {
+            if !address.ip().is_loopback() {
                 bail!(
                     "--otlp {address}: a sensor serves the programs of its own host; choose a port of 127.0.0.1 or [::1]"
                 );

@@ -83,7 +83,7 @@ impl OwnSensor {
     /// How many events have reached the monitor.
     pub(super) fn event_count(&self) -> u64 {
         thread::sleep(SETTLING);
-        *self.log.end().borrow()
+        self.log.end()
     }
 }
 

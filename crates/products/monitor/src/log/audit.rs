@@ -29,31 +29,29 @@ pub struct SourceAudit {
 }
 
 pub(super) fn audit(database: &Database) -> Result<Audit, LogError> {
-    database.in_one_view(|| {
-        let extent = database.extent()?;
-        let mut auditor = Auditor::new(extent);
-        while let Some(position) = auditor.next() {
-            let page = database.page(position)?;
-            for entry in &page.entries {
-                if let Entry::Chunk { position, chunk } = entry
-                    && !database.index_lists(*position, chunk)?
-                {
-                    auditor.problems.push(format!(
-                        "position {position}: the index does not list this chunk as it is; a query by subject may miss it"
-                    ));
-                }
-            }
-            auditor.take(page);
-        }
-        for damage in database.known_damage()? {
-            if !auditor.problems.contains(&damage) {
-                auditor.problems.push(damage);
+    let failed = |error| database.failed(error);
+    let _view = database.view().map_err(failed)?;
+    let mut auditor = Auditor::new(database.extent().map_err(failed)?);
+    while let Some(position) = auditor.next() {
+        let page = database.page(position).map_err(failed)?;
+        for entry in &page.entries {
+            if let Entry::Chunk { position, chunk } = entry
+                && !database.index_lists(*position, chunk).map_err(failed)?
+            {
+                auditor.problems.push(format!(
+                    "position {position}: the index does not list this chunk as it is; a query by subject may miss it"
+                ));
             }
         }
-        let mut audit = auditor.finish(database.load_ledger()?);
-        audit.deletions = database.deletions()?;
-        Ok(audit)
-    })
+        auditor.check(page);
+    }
+    for damage in database.known_damage().map_err(failed)? {
+        if !auditor.problems.contains(&damage) {
+            auditor.problems.push(damage);
+        }
+    }
+    let deletions = database.deletions().map_err(failed)?;
+    Ok(auditor.finish(database.load_ledger()?, deletions))
 }
 
 /// Holds the pages of a log, in their order, against the sources' sequences and accounts.
@@ -85,10 +83,10 @@ impl Auditor {
         (self.position < self.extent.1).then_some(self.position)
     }
 
-    pub(super) fn take(&mut self, page: Page) {
+    pub(super) fn check(&mut self, page: Page) {
         for entry in page.entries {
             match entry {
-                Entry::Chunk { position, chunk } => self.take_chunk(position, &chunk),
+                Entry::Chunk { position, chunk } => self.check_chunk(position, &chunk),
                 Entry::Damaged { position, end, what } => {
                     let last = end.max(position + 1) - 1;
                     self.problems.push(format!("positions {position} to {last}: {what}"));
@@ -98,7 +96,7 @@ impl Auditor {
         self.position = page.next.max(self.position + 1);
     }
 
-    fn take_chunk(&mut self, position: u64, chunk: &Chunk) {
+    fn check_chunk(&mut self, position: u64, chunk: &Chunk) {
         if self.extent.0 > 0 && !self.seen.sources.contains_key(chunk.source()) {
             // What came before was released.
             self.seen.skip_to(chunk.source(), chunk.first());
@@ -118,16 +116,11 @@ impl Auditor {
     }
 
     /// What was found, beside the accounts.
-    pub(super) fn finish(self, accounts: Ledger) -> Audit {
-        let Self {
-            extent,
-            seen,
-            mut problems,
-            ..
-        } = self;
+    pub(super) fn finish(self, accounts: Ledger, deletions: Vec<Deletion>) -> Audit {
+        let mut problems = self.problems;
         for (source, account) in &accounts.sources {
-            let next = seen.sources.get(source).map_or(1, |seen| seen.next);
-            if extent.0 == 0 && next < account.next {
+            let next = self.seen.sources.get(source).map_or(1, |seen| seen.next);
+            if self.extent.0 == 0 && next < account.next {
                 problems.push(format!(
                     "{source}: numbers {next} to {} are missing at its end",
                     account.next - 1
@@ -136,11 +129,11 @@ impl Auditor {
         }
         let sources = accounts.sources.into_iter();
         Audit {
-            extent,
+            extent: self.extent,
             sources: sources
                 .map(|(source, account)| SourceAudit { source, account })
                 .collect(),
-            deletions: Vec::new(),
+            deletions,
             problems,
         }
     }

@@ -17,7 +17,7 @@ use index::SubjectIndex;
 use lastmile_events::uplink::Durability;
 use lastmile_events::{Chunk, Source, Timestamp};
 use room::Room;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Params, Row, Transaction, params};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
@@ -97,7 +97,7 @@ impl Database {
             Err(TryLockError::WouldBlock) => return Err(LogError::Taken { path }),
             Err(TryLockError::Error(error)) => return Err(cannot_write(&lock_path)(error)),
         }
-        let failed = |error: rusqlite::Error| Self::failure(&path, error);
+        let failed = |error| Self::failure(&path, error);
         // SQLite gives its other files the permissions of this one.
         private::create_file(&path).map_err(cannot_write(&path))?;
         let connection = Connection::open(&path).map_err(failed)?;
@@ -109,31 +109,22 @@ impl Database {
                 found,
             })?;
         let (mark, found) = AcknowledgedMark::open(&mark_path, boot_id()).map_err(cannot_write(&mark_path))?;
-        let mut database = Self {
-            connection,
-            path,
-            subjects: RefCell::default(),
-            index_is_sound: true,
-            missing: 0,
-            writing: None,
-        };
+        let mut database = Self::reading(connection, path.clone(), true);
         database.prove_index()?;
-        let reach = database.reach()?;
-        let room = if settings.reserves_room {
-            let reserve = Reserve::open(folder.join(RESERVE), settings.most_bytes).map_err(cannot)?;
-            Some(Room::new(reserve, settings.most_bytes))
-        } else {
-            None
-        };
+        let reach = database.reach().map_err(failed)?;
+        let reserve = || Reserve::open(folder.join(RESERVE), settings.most_bytes);
+        let reserve = settings.reserves_room.then(reserve).transpose().map_err(cannot)?;
         database.writing = Some(Writing {
             _lock: lock,
             mark,
-            room,
+            room: reserve.map(|reserve| Room { reserve, limit: 0 }),
             synchronous: None,
             reach,
         });
-        database.set_durability(settings.durability)?;
-        database.compare_with_mark(&found)?;
+        database.set_durability(settings.durability).map_err(failed)?;
+        let (end, power_end) = database.compare_with_mark(&found).map_err(failed)?;
+        let begun = database.writing().mark.begin(end, power_end);
+        begun.map_err(cannot_write(&mark_path))?;
         database.secure_room();
         private::sync_folder(folder).map_err(cannot)?;
         Ok(database)
@@ -227,7 +218,7 @@ impl Database {
     }
 
     /// What the next commits survive.
-    pub(super) fn set_durability(&mut self, durability: Durability) -> Result<(), LogError> {
+    pub(super) fn set_durability(&mut self, durability: Durability) -> rusqlite::Result<()> {
         // In WAL mode FULL syncs the log at each commit, and NORMAL leaves that to the operating system (sqlite.org/pragma.html).
         let power = durability == Durability::Power;
         if self.writing().synchronous.replace(power) == Some(power) {
@@ -235,7 +226,6 @@ impl Database {
         }
         self.connection
             .pragma_update(None, "synchronous", if power { "FULL" } else { "NORMAL" })
-            .map_err(|error| self.failed(error))
     }
 
     /// Appends chunks and writes the accounts that they change, all or nothing.
@@ -248,7 +238,7 @@ impl Database {
         let appended = (|| {
             let mut insert = transaction.prepare_cached("INSERT INTO chunk VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
             let mut changed: BTreeSet<&Source> = BTreeSet::new();
-            let (mut places, mut times) = (0, 0);
+            let (mut subject_sum, mut time_sum) = (0, 0);
             for PositionedChunk {
                 position,
                 source,
@@ -267,12 +257,12 @@ impl Database {
                     bytes
                 ])?;
                 if self.index_is_sound {
-                    places += subjects.add(&transaction, *position, chunk)?;
-                    times += proof::time_term(*position, reach.unix_nanoseconds());
+                    subject_sum += subjects.add(&transaction, *position, chunk)?;
+                    time_sum += proof::time_term(*position, reach.unix_nanoseconds());
                 }
                 changed.insert(chunk.source());
             }
-            proof::add(&transaction, places, times)?;
+            proof::add(&transaction, subject_sum, time_sum)?;
             for source in changed {
                 accounts::write(&transaction, source, &ledger.sources[source])?;
             }
@@ -280,11 +270,11 @@ impl Database {
             extent.execute([ledger.next_position as i64])
         })();
         if let Err(error) = appended {
-            subjects.forget();
+            subjects.clear();
             return Err(error);
         }
         if let Err(error) = transaction.commit() {
-            subjects.forget();
+            subjects.clear();
             return Err(error);
         }
         drop(subjects);
@@ -321,8 +311,8 @@ impl Database {
             accounts::release(&transaction, source, events)?;
         }
         if self.index_is_sound {
-            let (places, times) = proof::sums(&transaction, Some(limit))?;
-            proof::add(&transaction, -places, -times)?;
+            let (subject_sum, time_sum) = proof::sums(&transaction, Some(limit))?;
+            proof::add(&transaction, -subject_sum, -time_sum)?;
             transaction.execute("DELETE FROM place WHERE position < ?1", [limit])?;
         }
         transaction.execute("DELETE FROM chunk WHERE position < ?1", [limit])?;
@@ -351,19 +341,13 @@ impl Database {
     ) -> rusqlite::Result<Option<(u64, &'static str)>> {
         if let Some(oldest) = oldest {
             let sql = "SELECT position + events FROM chunk WHERE reach < ?1 ORDER BY reach DESC, position DESC LIMIT 1";
-            let mut last = self.connection.prepare_cached(sql)?;
-            let end: Option<i64> = last
-                .query_row([oldest.unix_nanoseconds()], |row| row.get(0))
-                .optional()?;
-            if let Some(end) = end {
-                return Ok(Some((end as u64, "age")));
+            let end = self.rows(sql, [oldest.unix_nanoseconds()], |row| unsigned(row, 0))?;
+            if let Some(end) = end.first() {
+                return Ok(Some((*end, "age")));
             }
         }
         if let Some(most) = bytes {
-            let held: i64 = self
-                .connection
-                .prepare_cached("SELECT coalesce(sum(size), 0) FROM chunk")?
-                .query_row([], |row| row.get(0))?;
+            let held = schema::number(&self.connection, "SELECT coalesce(sum(size), 0) FROM chunk")?;
             let mut surplus = held - most as i64;
             if surplus > 0 {
                 let mut oldest = self
@@ -383,54 +367,48 @@ impl Database {
     }
 
     /// The first position that is kept, and the one after the last.
-    pub(super) fn extent(&self) -> Result<(u64, u64), LogError> {
-        let read = || {
-            let mut extent = self.connection.prepare_cached("SELECT start, end FROM extent")?;
-            extent.query_row([], |row| {
-                Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64))
-            })
-        };
-        read().map_err(|error| self.failed(error))
+    pub(super) fn extent(&self) -> rusqlite::Result<(u64, u64)> {
+        let mut extent = self.connection.prepare_cached("SELECT start, end FROM extent")?;
+        extent.query_row([], |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)))
     }
 
-    /// Reads what was committed at one moment.
-    pub(super) fn in_one_view<T>(&self, read: impl FnOnce() -> Result<T, LogError>) -> Result<T, LogError> {
-        let _view = self
-            .connection
-            .unchecked_transaction()
-            .map_err(|error| self.failed(error))?;
-        read()
+    /// What a query reads of each row.
+    pub(super) fn rows<T>(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
+        let mut query = self.connection.prepare_cached(sql)?;
+        query.query_map(parameters, read)?.collect()
+    }
+
+    /// What is read while this is there was committed at one moment.
+    pub(super) fn view(&self) -> rusqlite::Result<Transaction<'_>> {
+        self.connection.unchecked_transaction()
     }
 
     /// What was deleted because its time or its room was over.
-    pub(super) fn deletions(&self) -> Result<Vec<Deletion>, LogError> {
-        let read = || -> rusqlite::Result<Vec<Deletion>> {
-            let mut deletions = self
-                .connection
-                .prepare_cached("SELECT why, events, until, time FROM deletion")?;
-            let rows = deletions.query_map([], |row| {
-                Ok(Deletion {
-                    why: row.get(0)?,
-                    events: row.get::<_, i64>(1)? as u64,
-                    until: row.get::<_, i64>(2)? as u64,
-                    time: Timestamp::from_unix_nanoseconds(row.get(3)?),
-                })
-            })?;
-            rows.collect()
-        };
-        read().map_err(|error| self.failed(error))
+    pub(super) fn deletions(&self) -> rusqlite::Result<Vec<Deletion>> {
+        self.rows("SELECT why, events, until, time FROM deletion", [], |row| {
+            Ok(Deletion {
+                why: row.get(0)?,
+                events: unsigned(row, 1)?,
+                until: unsigned(row, 2)?,
+                time: Timestamp::from_unix_nanoseconds(row.get(3)?),
+            })
+        })
     }
 
-    fn reach(&self) -> Result<Timestamp, LogError> {
+    fn reach(&self) -> rusqlite::Result<Timestamp> {
         let sql = "SELECT coalesce((SELECT reach FROM chunk ORDER BY position DESC LIMIT 1), ?1)";
         let reach = self.connection.query_row(sql, [i64::MIN], |row| row.get(0));
-        reach
-            .map(Timestamp::from_unix_nanoseconds)
-            .map_err(|error| self.failed(error))
+        reach.map(Timestamp::from_unix_nanoseconds)
     }
 
-    /// Holds the end of the database against what was acknowledged. What is missing is a hole from now on, with its reason.
-    fn compare_with_mark(&mut self, found: &StoredMark) -> Result<(), LogError> {
+    /// Holds the end of the database against what was acknowledged. What is missing is a hole from now on, with its reason. The end with it, and the part
+    /// of it that is safe from power failures.
+    fn compare_with_mark(&mut self, found: &StoredMark) -> rusqlite::Result<(u64, u64)> {
         let (_, end) = self.extent()?;
         let mut power_end = end;
         let hole = match found {
@@ -445,7 +423,7 @@ impl Database {
                     "the file {MARK} is damaged, which says how far the log was acknowledged: events may be missing"
                 ),
             )),
-            StoredMark::Acknowledged(mark) if mark.end > end => {
+            StoredMark::Content(mark) if mark.end > end => {
                 let same_life = !mark.boot.is_empty() && mark.boot == boot_id();
                 let what = if same_life || mark.power_end > end {
                     "they were acknowledged, and the database ends before them: its write-ahead log is damaged or gone"
@@ -454,31 +432,27 @@ impl Database {
                 };
                 Some((mark.end, what.to_owned()))
             }
-            StoredMark::Acknowledged(mark) => {
+            StoredMark::Content(mark) => {
                 if mark.boot == boot_id() {
                     power_end = mark.power_end;
                 }
                 None
             }
         };
-        if let Some((hole_end, what)) = hole {
-            let note = || {
-                let transaction = self.connection.unchecked_transaction()?;
-                transaction.execute(
-                    "INSERT INTO damage VALUES(?1, ?2, ?3)",
-                    params![end as i64, hole_end as i64, what],
-                )?;
-                transaction.execute("UPDATE extent SET end = ?1", [hole_end as i64])?;
-                transaction.commit()
-            };
-            note().map_err(|error| self.failed(error))?;
-            power_end = hole_end;
-            self.missing = hole_end - end;
-        }
-        let (_, end) = self.extent()?;
-        let path = self.path.with_file_name(MARK);
-        let mark = &mut self.writing().mark;
-        mark.begin(end, power_end)
-            .map_err(|source| LogError::File { path, source })
+        let Some((hole_end, what)) = hole else {
+            return Ok((end, power_end));
+        };
+        let transaction = self.connection.unchecked_transaction()?;
+        let sql = "INSERT INTO damage VALUES(?1, ?2, ?3)";
+        transaction.execute(sql, params![end as i64, hole_end as i64, what])?;
+        transaction.execute("UPDATE extent SET end = ?1", [hole_end as i64])?;
+        transaction.commit()?;
+        self.missing = hole_end - end;
+        Ok((hole_end, hole_end))
     }
+}
+
+/// A number that SQLite, whose numbers are signed, holds as it can.
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(column).map(|number| number as u64)
 }

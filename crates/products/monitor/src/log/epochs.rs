@@ -1,7 +1,7 @@
 //! Epochs: the lives of a log. A new one begins after each start of the machine, since events of the last life may be lost with it.
 
 use super::Resumption;
-use super::database::Database;
+use super::database::{Database, unsigned};
 use super::error::LogError;
 use super::mark::boot_id;
 use crate::cursor::Cursor;
@@ -16,23 +16,17 @@ pub(super) struct Epochs {
 
 impl Epochs {
     /// The epochs of a database, whose log ends here; a new one where the machine has started since.
-    pub(super) fn load(database: &Database, end: u64) -> Result<Self, LogError> {
+    pub(super) fn load(database: &Database, end: u64) -> rusqlite::Result<Self> {
         let boot = boot_id();
-        let connection = database.connection();
-        let read = || -> rusqlite::Result<Vec<(u64, u64, String)>> {
-            let mut epochs = connection.prepare("SELECT first, epoch, boot FROM epoch ORDER BY rowid")?;
-            let rows = epochs.query_map([], |row| {
-                Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64, row.get(2)?))
-            })?;
-            rows.collect()
-        };
-        let mut known = read().map_err(|error| database.failed(error))?;
+        let sql = "SELECT first, epoch, boot FROM epoch ORDER BY rowid";
+        let mut known = database.rows(sql, [], |row| {
+            Ok((unsigned(row, 0)?, unsigned(row, 1)?, row.get::<_, String>(2)?))
+        })?;
         if known.last().is_none_or(|(_, _, last)| *last != boot || boot.is_empty()) {
             let epoch = Timestamp::now().unix_nanoseconds() as u64;
             let sql = "INSERT INTO epoch VALUES(?1, ?2, ?3)";
-            connection
-                .execute(sql, params![end as i64, epoch as i64, boot])
-                .map_err(|error| database.failed(error))?;
+            let connection = database.connection();
+            connection.execute(sql, params![end as i64, epoch as i64, boot])?;
             known.push((end, epoch, boot));
         }
         Ok(Self {

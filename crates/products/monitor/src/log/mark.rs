@@ -6,7 +6,7 @@
 //!
 //! The file has one record: the acknowledged end, the part of it that was acknowledged for power failures, and the machine's boot id (36 bytes).
 
-use super::records::{Record, RecordFile};
+use super::records::{Record, RecordFile, number};
 use std::io;
 use std::path::Path;
 
@@ -25,15 +25,7 @@ pub(super) struct Acknowledged {
 }
 
 /// What the file said when it was opened.
-#[derive(Debug)]
-pub(super) enum StoredMark {
-    /// There was none.
-    Absent,
-    /// It cannot be read.
-    Damaged,
-    /// What it says.
-    Acknowledged(Acknowledged),
-}
+pub(super) type StoredMark = Record<Acknowledged>;
 
 #[derive(Debug)]
 pub(super) struct AcknowledgedMark {
@@ -46,9 +38,9 @@ impl AcknowledgedMark {
     pub(super) fn open(path: &Path, boot: String) -> io::Result<(Self, StoredMark)> {
         let (file, records) = RecordFile::open(path, MAGIC, 16 + BOOT, 1)?;
         let found = match &records[0] {
-            Record::Absent => StoredMark::Absent,
-            Record::Damaged => StoredMark::Damaged,
-            Record::Content(content) => decode(content).map_or(StoredMark::Damaged, StoredMark::Acknowledged),
+            Record::Absent => Record::Absent,
+            Record::Damaged => Record::Damaged,
+            Record::Content(content) => decode(content).map_or(Record::Damaged, Record::Content),
         };
         let last = Acknowledged {
             end: 0,
@@ -92,11 +84,10 @@ pub(super) fn boot_id() -> String {
 }
 
 fn decode(content: &[u8]) -> Option<Acknowledged> {
-    let number = |at: usize| u64::from_le_bytes(content[at..at + 8].try_into().expect("eight bytes"));
     let boot = std::str::from_utf8(&content[16..]).ok()?;
     Some(Acknowledged {
-        end: number(0),
-        power_end: number(8),
+        end: number(content, 0),
+        power_end: number(content, 8),
         boot: boot.trim_end_matches('\0').to_owned(),
     })
 }
@@ -115,14 +106,14 @@ mod tests {
         mark.write(9, true).unwrap();
         mark.write(12, false).unwrap();
         let found = |path: &Path| AcknowledgedMark::open(path, String::new()).unwrap().1;
-        let StoredMark::Acknowledged(last) = found(&path) else {
+        let StoredMark::Content(last) = found(&path) else {
             panic!()
         };
         assert_eq!((last.end, last.power_end, last.boot.as_str()), (12, 9, "boot"));
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[512 + 17] ^= 1;
         std::fs::write(&path, &bytes).unwrap();
-        let StoredMark::Acknowledged(last) = found(&path) else {
+        let StoredMark::Content(last) = found(&path) else {
             panic!()
         };
         assert_eq!(last.end, 9);

@@ -3,34 +3,29 @@
 //! It keeps the rules of the log on a disk: what waits is committed together, acknowledged after the commit, and read only then. How long a
 //! commit takes is up to [`MemoryLog::run`]'s caller, who lets that time pass in its world.
 
+use super::Audit;
 use super::audit::Auditor;
 use super::epochs::Epochs;
-use super::page::{Entry, PAGE_BYTES, Page};
-use super::{Audit, LogError, Resumption};
-use crate::cursor::Cursor;
-use crate::ledger::{Admission, Ledger, SourceAccount};
+use super::page::Page;
+use super::shared::Shared;
+use crate::ledger::{Admission, Ledger};
+use lastmile_events::Chunk;
 use lastmile_events::uplink::{Durability, Reply};
-use lastmile_events::{Chunk, Source};
-use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
-use tokio::sync::{Notify, oneshot, watch};
+use tokio::sync::{Notify, oneshot};
 
 /// A log in memory.
 #[derive(Debug)]
 pub struct MemoryLog {
+    pub(super) shared: Shared,
     state: Mutex<State>,
     submitted: Notify,
-    end: watch::Sender<u64>,
-    epochs: Epochs,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     /// What is committed.
-    committed: Ledger,
-    chunks: VecDeque<(u64, Chunk)>,
-    /// The first position that is kept.
-    start: u64,
+    ledger: Ledger,
     /// The submissions that wait for a commit, in their order.
     waiting: Vec<Submission>,
 }
@@ -59,15 +54,9 @@ impl MemoryLog {
     /// An empty log, whose cursors have this epoch. Nothing is committed unless [`Self::run`] runs.
     pub fn new(epoch: u64) -> Self {
         Self {
-            state: Mutex::new(State {
-                committed: Ledger::default(),
-                chunks: VecDeque::new(),
-                start: 0,
-                waiting: Vec::new(),
-            }),
+            shared: Shared::new(&Ledger::default(), Epochs::of(vec![(0, epoch)]), usize::MAX),
+            state: Mutex::default(),
             submitted: Notify::new(),
-            end: watch::Sender::new(0),
-            epochs: Epochs::of(vec![(0, epoch)]),
         }
     }
 
@@ -97,27 +86,22 @@ impl MemoryLog {
                 // Whoever submitted it may be gone.
                 let _ = submission.reply.send(replies);
             }
-            let end = self.lock().committed.next_position;
-            self.end.send_replace(end);
+            let end = self.lock().ledger.next_position;
+            self.shared.end.move_to(end);
         }
     }
 
     fn commit(&self, chunks: Vec<Chunk>, durability: Durability) -> Vec<Reply> {
         let mut state = self.lock();
-        let mut replies = Vec::with_capacity(chunks.len());
+        let (mut replies, mut taken) = (Vec::with_capacity(chunks.len()), Vec::new());
         for chunk in chunks {
-            let acknowledged = |next| Reply::Acknowledged { next, durability };
-            replies.push(match state.committed.admit(&chunk) {
-                Admission::Append { position, .. } => {
-                    let end = chunk.end();
-                    state.chunks.push_back((position, chunk));
-                    acknowledged(end)
-                }
-                Admission::Known { next } => acknowledged(next),
-                Admission::Gap { expected } => Reply::Gap { expected },
-                Admission::Contradiction => Reply::Refused,
-            });
+            let admission = state.ledger.admit(&chunk);
+            replies.push(admission.reply(&chunk, durability));
+            if let Admission::Append { position, .. } = admission {
+                taken.push((position, chunk));
+            }
         }
+        self.shared.add(taken, &state.ledger);
         replies
     }
 
@@ -134,86 +118,32 @@ impl MemoryLog {
     }
 
     pub(super) fn release(&self, before: u64) {
-        let mut state = self.lock();
-        while let Some((position, chunk)) = state.chunks.front()
-            && position + u64::from(chunk.event_count()) <= before
-        {
-            state.chunks.pop_front();
-        }
-        state.start = state
-            .chunks
-            .front()
-            .map_or(state.committed.next_position, |(position, _)| *position);
+        self.shared.release(before);
     }
 
     pub(super) fn read(&self, from: u64) -> Page {
-        self.lock().page(from)
+        let page = self.shared.page(from.max(self.start()));
+        page.expect("memory has all that is kept")
     }
 
     pub(super) fn start(&self) -> u64 {
-        self.lock().start
+        self.shared.tail_start()
     }
 
     pub(super) fn audit(&self) -> Audit {
-        let state = self.lock();
-        let extent = (state.start, state.committed.next_position);
-        let mut auditor = Auditor::new(extent);
+        let ledger = self.lock().ledger.clone();
+        let mut auditor = Auditor::new((self.start(), ledger.next_position));
         while let Some(position) = auditor.next() {
-            auditor.take(state.page(position));
+            auditor.check(self.read(position));
         }
-        auditor.finish(state.committed.clone())
-    }
-
-    pub(super) fn end(&self) -> watch::Receiver<u64> {
-        self.end.subscribe()
-    }
-
-    pub(super) fn accounts(&self) -> Vec<(Source, SourceAccount)> {
-        self.lock().committed.sources.clone().into_iter().collect()
-    }
-
-    pub(super) fn cursor(&self, position: u64) -> Cursor {
-        Cursor {
-            epoch: self.epochs.present(),
-            position,
-        }
-    }
-
-    pub(super) fn resume(&self, cursor: Cursor) -> Result<Resumption, LogError> {
-        self.epochs.resume(cursor, *self.end.borrow())
-    }
-}
-
-impl State {
-    fn page(&self, from: u64) -> Page {
-        let from = from.max(self.start);
-        let mut page = Page {
-            entries: Vec::new(),
-            next: from,
-        };
-        let first = self
-            .chunks
-            .partition_point(|(position, chunk)| position + u64::from(chunk.event_count()) <= from);
-        let mut bytes = 0;
-        for (position, chunk) in self.chunks.range(first..) {
-            bytes += chunk.bytes().len();
-            page.next = position + u64::from(chunk.event_count());
-            page.entries.push(Entry::Chunk {
-                position: *position,
-                chunk: chunk.clone(),
-            });
-            if bytes >= PAGE_BYTES {
-                break;
-            }
-        }
-        page
+        auditor.finish(ledger, Vec::new())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lastmile_events::{ChunkBuilder, Timestamp};
+    use lastmile_events::{ChunkBuilder, Source, Timestamp};
     use std::sync::Arc;
     use tokio::sync::Semaphore;
     use tokio::task::yield_now;

@@ -32,5 +32,15 @@ pub struct Page {
     pub next: u64,
 }
 
+impl Page {
+    /// A page without entries so far, from a position on.
+    pub(super) const fn new(from: u64) -> Self {
+        Self {
+            entries: Vec::new(),
+            next: from,
+        }
+    }
+}
+
 /// The chunks of a page have about so many bytes: our own choice.
 pub(super) const PAGE_BYTES: usize = 256 << 10;

@@ -25,13 +25,18 @@ pub(crate) struct RecordFile {
 
 /// What a file says of a record when it is opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Record {
+pub(crate) enum Record<T = Vec<u8>> {
     /// It was never written.
     Absent,
     /// Neither slot can be read.
     Damaged,
     /// The content of the later slot that can be read.
-    Content(Vec<u8>),
+    Content(T),
+}
+
+/// The number that a content has at a place.
+pub(crate) fn number(content: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(content[at..at + 8].try_into().expect("eight bytes"))
 }
 
 impl RecordFile {
@@ -69,8 +74,7 @@ impl RecordFile {
         if record[..4] != self.magic || sum != crc32fast::hash(&record[8..]) {
             return None;
         }
-        let turn = u64::from_le_bytes(record[8..HEAD].try_into().expect("eight bytes"));
-        Some((turn, record[HEAD..].to_vec()))
+        Some((number(record, 8), record[HEAD..].to_vec()))
     }
 
     /// Appends room for records that were never written.

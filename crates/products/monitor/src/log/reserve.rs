@@ -15,8 +15,9 @@ const PIECE: usize = 64 << 10;
 pub(super) struct Reserve {
     path: PathBuf,
     /// The most bytes of the log.
-    most_bytes: u64,
-    bytes: u64,
+    pub(super) most_bytes: u64,
+    /// What it holds, or is to.
+    pub(super) bytes: u64,
     is_held: bool,
 }
 
@@ -35,10 +36,6 @@ impl Reserve {
             bytes,
             is_held: present > 0,
         })
-    }
-
-    pub(super) const fn bytes(&self) -> u64 {
-        self.bytes
     }
 
     /// Takes all of the room, or nothing; whether it is held. It becomes larger where there is more room than before: a commit that needs more than

@@ -28,7 +28,7 @@ pub struct Salvage {
 pub async fn salvage(from: &Path, to: &Path, settings: LogSettings) -> Result<Salvage, LogError> {
     let old = Database::open_to_salvage(from)?;
     let new = Log::open(to, settings)?;
-    if *new.end().borrow() > 0 {
+    if new.end() > 0 {
         return Err(LogError::NotEmpty { path: to.to_owned() });
     }
     let mut found = Salvage::default();
@@ -38,7 +38,7 @@ pub async fn salvage(from: &Path, to: &Path, settings: LogSettings) -> Result<Sa
         position = next;
         match entry {
             Entry::Damaged { position, what, .. } => found.damaged.push(format!("position {position}: {what}")),
-            Entry::Chunk { position, chunk } => match take(&new, &chunk).await {
+            Entry::Chunk { position, chunk } => match append(&new, &chunk).await {
                 Ok(lost) => {
                     found.lost += lost;
                     found.events += u64::from(chunk.event_count());
@@ -60,21 +60,15 @@ pub async fn salvage(from: &Path, to: &Path, settings: LogSettings) -> Result<Sa
 }
 
 /// Appends a chunk, and before it a statement of the numbers that are missing; how many these are.
-async fn take(log: &Log, chunk: &Chunk) -> Result<u64, &'static str> {
-    let append = async |chunk: &Chunk| log.append(vec![chunk.clone()], Durability::Process).await[0];
+async fn append(log: &Log, chunk: &Chunk) -> Result<u64, &'static str> {
+    let submit = async |chunk: &Chunk| log.append(vec![chunk.clone()], Durability::Process).await[0];
     let mut lost = 0;
-    let mut reply = append(chunk).await;
+    let mut reply = submit(chunk).await;
     if let Reply::Gap { expected } = reply {
         lost = chunk.first() - expected;
-        let loss = Loss {
-            first: expected,
-            count: lost,
-            place: "salvage".to_owned(),
-            cause: "not in the old log".to_owned(),
-            by_subject: Default::default(),
-        };
-        append(&Chunk::of_loss(chunk.source(), Timestamp::now(), &loss)).await;
-        reply = append(chunk).await;
+        let loss = Loss::new(expected..chunk.first(), "salvage", "not in the old log");
+        submit(&Chunk::of_loss(chunk.source(), Timestamp::now(), &loss)).await;
+        reply = submit(chunk).await;
     }
     match reply {
         Reply::Acknowledged { .. } => Ok(lost),

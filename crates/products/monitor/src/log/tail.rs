@@ -44,12 +44,14 @@ impl Tail {
         }
     }
 
+    /// The first position that memory has, or else the end.
+    pub(super) fn start(&self) -> u64 {
+        self.chunks.front().map_or(self.end, |(position, _)| *position)
+    }
+
     /// The page from here on, where memory has it.
     pub(super) fn page(&self, from: u64) -> Option<Page> {
-        let mut page = Page {
-            entries: Vec::new(),
-            next: from,
-        };
+        let mut page = Page::new(from);
         if from >= self.end {
             return Some(page);
         }

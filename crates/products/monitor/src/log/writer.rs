@@ -2,67 +2,27 @@
 
 use super::LogSettings;
 use super::database::{Database, PositionedChunk};
-use super::tail::Tail;
-use crate::ledger::{Admission, Ledger, SourceAccount};
+use super::shared::Shared;
+use super::threaded::Command;
+use crate::ledger::{Admission, Ledger};
 use lastmile_events::uplink::{Durability, Reply};
-use lastmile_events::{Chunk, Source, Timestamp};
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-use tokio::sync::{mpsc, oneshot, watch};
-
-#[derive(Debug)]
-pub(super) enum Command {
-    Append {
-        chunks: Vec<Chunk>,
-        durability: Durability,
-        reply: oneshot::Sender<Vec<Reply>>,
-    },
-    Release {
-        before: u64,
-        reply: oneshot::Sender<()>,
-    },
-    Expire {
-        reply: oneshot::Sender<()>,
-    },
-}
-
-/// The accounts that others read.
-type Accounts = Arc<Mutex<BTreeMap<Source, SourceAccount>>>;
+use lastmile_events::{Chunk, Timestamp};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
 
 pub(super) struct Writer {
-    database: Database,
-    ledger: Ledger,
-    settings: LogSettings,
-    tail: Arc<Mutex<Tail>>,
-    end: watch::Sender<u64>,
-    accounts: Accounts,
+    pub(super) database: Database,
+    pub(super) ledger: Ledger,
+    pub(super) settings: LogSettings,
+    pub(super) shared: Arc<Shared>,
     /// Whether the ledger must be read again, since a commit failed.
-    stale: bool,
+    pub(super) stale: bool,
 }
 
 /// A group commit takes no more bytes than this: our own choice.
 const GROUP_BYTES: usize = 4 << 20;
 
 impl Writer {
-    pub(super) const fn new(
-        database: Database,
-        ledger: Ledger,
-        settings: LogSettings,
-        tail: Arc<Mutex<Tail>>,
-        end: watch::Sender<u64>,
-        accounts: Accounts,
-    ) -> Self {
-        Self {
-            database,
-            ledger,
-            settings,
-            tail,
-            end,
-            accounts,
-            stale: false,
-        }
-    }
-
     pub(super) fn run(mut self, mut commands: mpsc::Receiver<Command>) {
         while let Some(command) = commands.blocking_recv() {
             let mut group = Group::default();
@@ -105,7 +65,7 @@ impl Writer {
         if with_room(&mut self.database, |database| database.release(before, why).is_ok())
             && let Ok((start, _)) = self.database.extent()
         {
-            self.tail.lock().expect("no thread panics with it").release(start);
+            self.shared.release(start);
         }
     }
 
@@ -127,22 +87,16 @@ impl Writer {
         }
         let mut replies = Vec::with_capacity(chunks.len());
         for chunk in chunks {
-            let acknowledged = |next| Reply::Acknowledged { next, durability };
-            replies.push(match self.ledger.admit(&chunk) {
-                Admission::Append { position, source } => {
-                    let end = chunk.end();
-                    group.bytes += chunk.bytes().len();
-                    group.chunks.push(PositionedChunk {
-                        position,
-                        source,
-                        chunk,
-                    });
-                    acknowledged(end)
-                }
-                Admission::Known { next } => acknowledged(next),
-                Admission::Gap { expected } => Reply::Gap { expected },
-                Admission::Contradiction => Reply::Refused,
-            });
+            let admission = self.ledger.admit(&chunk);
+            replies.push(admission.reply(&chunk, durability));
+            if let Admission::Append { position, source } = admission {
+                group.bytes += chunk.bytes().len();
+                group.chunks.push(PositionedChunk {
+                    position,
+                    source,
+                    chunk,
+                });
+            }
         }
         group.durability = group.durability.max(durability);
         if durability == Durability::Memory {
@@ -158,18 +112,10 @@ impl Writer {
     fn commit(&mut self, group: Group) {
         let committed = self.write(&group);
         if committed && !group.chunks.is_empty() {
-            let mut accounts = self.accounts.lock().expect("no thread panics with it");
-            for positioned in &group.chunks {
-                let source = positioned.chunk.source();
-                accounts.insert(source.clone(), self.ledger.sources[source].clone());
-            }
-            drop(accounts);
-            let mut tail = self.tail.lock().expect("no thread panics with it");
-            for PositionedChunk { position, chunk, .. } in group.chunks {
-                tail.push(position, chunk);
-            }
-            drop(tail);
-            self.end.send_replace(self.ledger.next_position);
+            let chunks = group.chunks.into_iter();
+            let chunks = chunks.map(|positioned| (positioned.position, positioned.chunk));
+            self.shared.add(chunks, &self.ledger);
+            self.shared.end.move_to(self.ledger.next_position);
         } else if !committed {
             self.stale = true;
         }
@@ -215,20 +161,10 @@ fn with_room(database: &mut Database, mut work: impl FnMut(&mut Database) -> boo
     is_done
 }
 
+#[derive(Default)]
 struct Group {
     chunks: Vec<PositionedChunk>,
     bytes: usize,
     durability: Durability,
     waiting: Vec<(Vec<Reply>, oneshot::Sender<Vec<Reply>>)>,
-}
-
-impl Default for Group {
-    fn default() -> Self {
-        Self {
-            chunks: Vec::new(),
-            bytes: 0,
-            durability: Durability::Memory,
-            waiting: Vec::new(),
-        }
-    }
 }

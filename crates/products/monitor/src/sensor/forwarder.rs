@@ -59,7 +59,7 @@ pub(super) struct Forwarder<R> {
     /// Why numbers are missing that the monitor asks for.
     gap_cause: &'static str,
     /// The damage before this position is told.
-    damage_told: u64,
+    damage_reported: u64,
     /// Whether it is told that the log cannot be read.
     is_unreadable: bool,
     pace: Pace,
@@ -75,19 +75,19 @@ struct UplinkState {
 }
 
 /// So many failures in a row are told: a connection that was closed while nothing was sent makes one.
-const FAILURES_TOLD: u64 = 2;
+const REPORTED_FAILURES: u64 = 2;
 
 impl UplinkState {
     fn change(&mut self, failure: Option<&str>) {
         match failure {
             Some(why) => {
                 self.failures += 1;
-                if self.failures == FAILURES_TOLD {
+                if self.failures == REPORTED_FAILURES {
                     (self.note)(&format!("{why}; events are kept here until the monitor takes them"));
                 }
             }
             None => {
-                if self.failures >= FAILURES_TOLD {
+                if self.failures >= REPORTED_FAILURES {
                     (self.note)("the monitor takes events again");
                 }
                 self.failures = 0;
@@ -125,7 +125,7 @@ impl<R: Runtime> Forwarder<R> {
                 note: forwarding.note,
             },
             gap_cause: FORGOTTEN,
-            damage_told: 0,
+            damage_reported: 0,
             is_unreadable: false,
             pace: Pace::default(),
             event_bytes: EVENT_BYTES,
@@ -133,17 +133,13 @@ impl<R: Runtime> Forwarder<R> {
     }
 
     pub(super) async fn run(mut self) {
-        let mut committed = self.log.end();
         let mut position = self.log.start().await;
         self.progress.position.store(position, Ordering::Relaxed);
         let mut pending: Option<Batch> = None;
         let mut wait = WAIT_MIN;
         loop {
-            if pending.is_none() && position >= *committed.borrow_and_update() {
-                if committed.changed().await.is_err() {
-                    return;
-                }
-                continue;
+            if pending.is_none() {
+                self.log.wait_past(position).await;
             }
             let batch = match pending.take() {
                 Some(batch) => Some(batch),
@@ -213,7 +209,7 @@ impl<R: Runtime> Forwarder<R> {
                 next,
             });
         };
-        let waiting = *self.log.end().borrow() - position;
+        let waiting = self.log.end() - position;
         let allowed = (budget.bodies_in(settings.delay) / self.event_bytes) as u64;
         let mut surplus = waiting.saturating_sub(allowed);
         let (mut dropped, mut kept, mut next) = (Vec::new(), Vec::new(), position);
@@ -240,7 +236,7 @@ impl<R: Runtime> Forwarder<R> {
     /// its last number is stated as lost, which meets the gap as well.
     async fn batch_in_place_of(&mut self, position: u64, end: u64, what: &str) -> Option<Batch> {
         let mut silent: BTreeMap<_, _> = self.spool.waiting(position).into_iter().collect();
-        let committed = *self.log.end().borrow();
+        let committed = self.log.end();
         let mut from = end;
         while from < committed {
             let page = self.log.read(from).await.ok()?;
@@ -252,8 +248,8 @@ impl<R: Runtime> Forwarder<R> {
             from = page.next.max(from + 1);
         }
         self.gap_cause = SPOOL_DAMAGED;
-        if self.damage_told < end && !self.spool.has_told(position) {
-            self.damage_told = end;
+        if self.damage_reported < end && !self.spool.has_stated(position) {
+            self.damage_reported = end;
             (self.uplink.note)(&format!(
                 "the spool is damaged from position {position} to {}: {what}; the monitor is told what is lost",
                 end - 1
@@ -412,7 +408,7 @@ impl<R: Runtime> Forwarder<R> {
 /// Waits until everything is forwarded, for this long at most.
 pub(super) async fn wait_until_empty<R: Runtime>(runtime: &R, log: &Log, patience: Duration) {
     let empty = async {
-        while log.start().await < *log.end().borrow() {
+        while log.start().await < log.end() {
             runtime.sleep(WAIT_MIN).await;
         }
     };

@@ -63,7 +63,7 @@ where
     loop {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
         if let Some(whole) = whole {
-            let refusals = lines::take(source, &bytes[..whole], &mut account).await;
+            let refusals = lines::append(source, &bytes[..whole], &mut account).await;
             bytes.drain(..whole);
             stream.write_all(refusals.as_bytes()).await?;
         }
@@ -80,7 +80,7 @@ where
         }
     }
     if !bytes.is_empty() {
-        let refusals = lines::take(source, &bytes, &mut account).await;
+        let refusals = lines::append(source, &bytes, &mut account).await;
         stream.write_all(refusals.as_bytes()).await?;
     }
     let Lines {

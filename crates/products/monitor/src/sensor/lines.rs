@@ -16,7 +16,7 @@ pub(super) struct Lines {
 }
 
 /// Keeps the events of lines; returns a message for each that is refused.
-pub(super) async fn take(source: &OwnSource, text: &[u8], account: &mut Lines) -> String {
+pub(super) async fn append(source: &OwnSource, text: &[u8], account: &mut Lines) -> String {
     let mut turn = source.turn().await;
     let now = Timestamp::now();
     let mut builder = turn.begin(now);
@@ -31,13 +31,7 @@ pub(super) async fn take(source: &OwnSource, text: &[u8], account: &mut Lines) -
         let parsed = Line::from_bytes(line);
         loop {
             let pushed = match &parsed {
-                Ok(line) => {
-                    let fields = line
-                        .fields
-                        .iter()
-                        .map(|(name, value)| (name.as_str(), value.borrowed()));
-                    builder.push_event(line.time.unwrap_or(now), &line.subject, fields)
-                }
+                Ok(line) => line.push(&mut builder, now),
                 Err(_) => builder.push_loss(now, 1, PLACE, "line refused"),
             };
             if pushed.is_ok() {

@@ -35,17 +35,10 @@ impl OwnSource {
         let mut builder = turn.begin(now);
         let mut chunks: Vec<Chunk> = Vec::new();
         for record in records {
-            let push = |builder: &mut ChunkBuilder| {
-                let fields = record
-                    .fields
-                    .iter()
-                    .map(|(name, value)| (name.as_str(), value.borrowed()));
-                builder.push_event(record.time.unwrap_or(now), &record.subject, fields)
-            };
-            if push(&mut builder).is_err() {
+            if record.push(&mut builder, now).is_err() {
                 let next = ChunkBuilder::new(self.source().clone(), builder.next_sequence());
                 chunks.extend(std::mem::replace(&mut builder, next).finish());
-                if push(&mut builder).is_err() {
+                if record.push(&mut builder, now).is_err() {
                     let pushed = builder.push_loss(now, 1, PLACE, "event too large");
                     pushed.expect("an empty chunk has room for a loss");
                 }
@@ -56,35 +49,27 @@ impl OwnSource {
         turn.keep(chunks).await.unwrap_or(records.len() as u64)
     }
 
-    async fn answer<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
+    /// The answer to a request, or the refusal.
+    async fn answer<B>(&self, request: Request<B>) -> Result<Response<Full<Bytes>>, Response<Full<Bytes>>>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         if request.uri().path() != PATH || request.method() != Method::POST {
-            return refusal(
-                StatusCode::NOT_FOUND,
-                "this sensor takes POST /v1/logs alone: OTLP's logs",
-            );
+            let message = "this sensor takes POST /v1/logs alone: OTLP's logs";
+            return Err(refusal(StatusCode::NOT_FOUND, message));
         }
         let header = |name: &HeaderName| text_of(request.headers(), name);
         let content_type = header(&CONTENT_TYPE).unwrap_or_default();
         let content_encoding = header(&CONTENT_ENCODING);
-        let format = match Format::from_content_type(&content_type) {
-            Ok(format) => format,
-            Err(error) => return refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error.to_string()),
-        };
-        let body = match Limited::new(request.into_body(), REQUEST_SIZE_MAX.get() as usize)
-            .collect()
-            .await
-        {
-            Ok(body) => body.to_bytes(),
-            Err(error) => return refusal(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()),
-        };
-        let records = match format.read_request(content_encoding.as_deref(), &body) {
-            Ok(records) => records,
-            Err(error) => return refusal(StatusCode::BAD_REQUEST, &error.to_string()),
-        };
+        let format = Format::from_content_type(&content_type)
+            .map_err(|error| refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, &error.to_string()))?;
+        let body = Limited::new(request.into_body(), REQUEST_SIZE_MAX.get() as usize);
+        let body = body.collect().await;
+        let body = body.map_err(|error| refusal(StatusCode::PAYLOAD_TOO_LARGE, &error.to_string()))?;
+        let records = format
+            .read_request(content_encoding.as_deref(), &body.to_bytes())
+            .map_err(|error| refusal(StatusCode::BAD_REQUEST, &error.to_string()))?;
         let rejected = self.keep_records(&records, Timestamp::now()).await;
         if rejected > 0 && rejected == records.len() as u64 {
             let mut full = refusal(
@@ -93,11 +78,11 @@ impl OwnSource {
             );
             full.headers_mut()
                 .insert(RETRY_AFTER, RETRY_SECONDS.parse().expect("it is a number"));
-            return full;
+            return Err(full);
         }
         let response = Response::builder().header(CONTENT_TYPE, format.content_type());
         let body = Full::new(Bytes::from(format.write_response(rejected)));
-        response.body(body).expect("this header is valid")
+        Ok(response.body(body).expect("this header is valid"))
     }
 }
 
@@ -115,7 +100,7 @@ pub(super) async fn serve(listener: TcpListener, records: Arc<OwnSource>) {
         tokio::spawn(async move {
             let answer = service_fn(|request| {
                 let records = Arc::clone(&records);
-                async move { Ok::<_, Infallible>(records.answer(request).await) }
+                async move { Ok::<_, Infallible>(records.answer(request).await.unwrap_or_else(|refusal| refusal)) }
             });
             // The program's going away is its own affair.
             let _ = http1::Builder::new()

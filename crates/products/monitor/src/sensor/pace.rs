@@ -16,7 +16,7 @@ pub(super) struct Pace {
 
 /// The most bytes of any post, and the fewest that the most may be: our own choice.
 const POST_SIZE_MAX: usize = 256 << 10;
-const SMALLEST: usize = 1 << 10;
+const POST_SIZE_MIN: usize = 1 << 10;
 
 /// How long an answer may take beside the time for sending: a disk can be slow. Our own choice.
 pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(30);
@@ -56,7 +56,7 @@ impl Pace {
 
     /// A post was not answered.
     pub(super) fn failed(&mut self) {
-        self.largest = (self.largest / 2).max(SMALLEST);
+        self.largest = (self.largest / 2).max(POST_SIZE_MIN);
         self.measured = None;
     }
 }
@@ -90,7 +90,7 @@ mod tests {
         for _ in 0..20 {
             pace.failed();
         }
-        assert_eq!(pace.largest(), SMALLEST);
+        assert_eq!(pace.largest(), POST_SIZE_MIN);
         for _ in 0..20 {
             pace.answered(1, Duration::from_secs(1));
         }

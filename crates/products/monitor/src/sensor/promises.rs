@@ -1,7 +1,7 @@
 //! The numbers that a sensor has answered for, source by source, in a file beside its log. They say what is missing where the log is damaged, and
 //! what was dropped and is not stated yet. A sensor that starts states both.
 
-use crate::log::records::{Record, RecordFile};
+use crate::log::records::{Record, RecordFile, number};
 use lastmile_events::Source;
 use lastmile_events::source::NAME_LENGTH_MAX;
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl Promises {
         let is_new = !path.exists();
         let (file, records) = RecordFile::open(path, MAGIC, LENGTH, STEP)?;
         let are_whole = !is_new && !records.contains(&Record::Damaged);
-        let promise = |record| match record {
+        let promise = |record: Record| match record {
             Record::Content(content) => decode(&content),
             Record::Absent | Record::Damaged => None,
         };
@@ -104,7 +104,7 @@ impl Promises {
     }
 
     /// Gives the slot of a source away to which nothing is promised.
-    pub(super) fn forget(&mut self, source: &Source) {
+    pub(super) fn release_slot(&mut self, source: &Source) {
         if let Some(at) = self.slot_of.get(source).copied()
             && self.slots[at].promise.is_none()
         {
@@ -143,12 +143,11 @@ fn encode(promise: &Promise) -> Vec<u8> {
 }
 
 fn decode(content: &[u8]) -> Option<Promise> {
-    let number = |at: usize| u64::from_le_bytes(content[at..at + 8].try_into().expect("eight bytes"));
     let name = std::str::from_utf8(&content[24..]).ok()?.trim_end_matches('\0');
     Some(Promise {
-        source: Source::new(name, number(16)).ok()?,
-        acknowledged: number(0),
-        numbered: number(8),
+        source: Source::new(name, number(content, 16)).ok()?,
+        acknowledged: number(content, 0),
+        numbered: number(content, 8),
     })
 }
 
@@ -179,7 +178,7 @@ mod tests {
         };
         promises.write(whole, 5).unwrap();
         promises.reserve(&source(98)).unwrap();
-        promises.forget(&source(98));
+        promises.release_slot(&source(98));
         let read = Promises::open(&path, 0).unwrap();
         assert!(read.are_whole);
         assert_eq!((read.iter().count(), read.get(&source(5))), (STEP, promise(5)));

@@ -1,7 +1,7 @@
 //! The bytes that a sensor has spent of its budget, in a file: a sensor that is killed and started again does not spend them twice.
 
 use super::budget::WINDOW;
-use crate::log::records::{Record, RecordFile};
+use crate::log::records::{Record, RecordFile, number};
 use lastmile_events::Timestamp;
 use std::io;
 use std::path::Path;
@@ -31,8 +31,7 @@ impl Spent {
             Record::Damaged => return window_bytes,
             Record::Content(content) => content,
         };
-        let number = |at: usize| u64::from_le_bytes(content[at..at + 8].try_into().expect("eight bytes"));
-        let (time, bytes, is_open) = (number(0) as i64, number(8), number(16) != 0);
+        let (time, bytes, is_open) = (number(content, 0) as i64, number(content, 8), number(content, 16) != 0);
         let silence = now.unix_nanoseconds().saturating_sub(time);
         // A clock that was set back tells nothing.
         let is_over = !is_open && silence > WINDOW.as_nanos() as i64;

@@ -28,7 +28,7 @@ pub struct Spool {
     /// A log in memory has none.
     files: Option<Mutex<Files>>,
     /// Losses that the log had no room for yet.
-    untold: Mutex<Vec<Chunk>>,
+    unstated: Mutex<Vec<Chunk>>,
     /// The positions that were missing when the log was opened.
     missing: Range<u64>,
 }
@@ -44,7 +44,7 @@ impl From<Arc<Log>> for Spool {
         Self {
             log,
             files: None,
-            untold: Mutex::default(),
+            unstated: Mutex::default(),
             missing: 0..0,
         }
     }
@@ -58,7 +58,7 @@ impl Spool {
     pub async fn open(folder: &Path, settings: LogSettings, note: fn(&str)) -> Result<Self, LogError> {
         let log = Log::open(folder, settings)?;
         // A spool that cannot be forwarded must not take more events.
-        let (mut position, committed) = (log.start().await, *log.end().borrow());
+        let (mut position, committed) = (log.start().await, log.end());
         while position < committed {
             position = log.read(position).await?.next.max(position + 1);
         }
@@ -66,7 +66,7 @@ impl Spool {
             path: folder.to_owned(),
             source,
         };
-        let end = *log.end().borrow();
+        let end = log.end();
         let promises = Promises::open(&folder.join(PROMISES), end).map_err(cannot)?;
         let spent = Spent::open(&folder.join(SPENT)).map_err(cannot)?;
         private::sync_folder(folder).map_err(cannot)?;
@@ -77,7 +77,7 @@ impl Spool {
         };
         let (losses, damaged) = spool.find_losses(&promises);
         spool.files = Some(Mutex::new(Files { promises, spent }));
-        *spool.untold.get_mut().expect("no thread panics with it") = losses;
+        *spool.unstated.get_mut().expect("no thread panics with it") = losses;
         spool.state_losses().await;
         if damaged > 0 {
             note(&format!(
@@ -122,18 +122,18 @@ impl Spool {
 
     /// States what is known as lost and not stated yet, as far as there is room.
     pub(super) async fn state_losses(&self) {
-        let untold = std::mem::take(&mut *self.untold.lock().expect("no thread panics with it"));
-        if untold.is_empty() {
+        let unstated = std::mem::take(&mut *self.unstated.lock().expect("no thread panics with it"));
+        if unstated.is_empty() {
             return;
         }
-        let replies = self.log.append(untold.clone(), Durability::Process).await;
-        let full = untold.into_iter().zip(replies);
+        let replies = self.log.append(unstated.clone(), Durability::Process).await;
+        let full = unstated.into_iter().zip(replies);
         let full = full.filter_map(|(chunk, reply)| matches!(reply, Reply::Full).then_some(chunk));
-        self.untold.lock().expect("no thread panics with it").extend(full);
+        self.unstated.lock().expect("no thread panics with it").extend(full);
     }
 
     /// Whether the loss of this position was told when the spool was opened.
-    pub(super) fn has_told(&self, position: u64) -> bool {
+    pub(super) fn has_stated(&self, position: u64) -> bool {
         self.missing.contains(&position)
     }
 
@@ -158,7 +158,7 @@ impl Spool {
                 // The log has it. Where this cannot be noted, only a later damage cannot be told.
                 let _ = self.promise(source, *next, *next);
             } else if let Some(mut files) = self.files() {
-                files.promises.forget(source);
+                files.promises.release_slot(source);
             }
         }
         replies
@@ -179,7 +179,7 @@ impl Spool {
         if promise == before {
             return Ok(());
         }
-        let end = *self.log.end().borrow();
+        let end = self.log.end();
         files.promises.write(promise, end)
     }
 
@@ -220,12 +220,5 @@ impl Spool {
 
 /// A chunk that states the loss of the numbers from `first` to before `end`.
 pub(super) fn loss(source: &Source, first: u64, end: u64, cause: &str, now: Timestamp) -> Chunk {
-    let loss = Loss {
-        first,
-        count: end - first,
-        place: PLACE.to_owned(),
-        cause: cause.to_owned(),
-        by_subject: Default::default(),
-    };
-    Chunk::of_loss(source, now, &loss)
+    Chunk::of_loss(source, now, &Loss::new(first..end, PLACE, cause))
 }

@@ -13,11 +13,11 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(super) struct Connections {
     most: usize,
-    open: Mutex<Open>,
+    open: Mutex<OpenConnections>,
 }
 
 #[derive(Debug, Default)]
-struct Open {
+struct OpenConnections {
     next: u64,
     by_number: HashMap<u64, Connection>,
 }
@@ -93,7 +93,7 @@ impl Connections {
     }
 }
 
-impl Open {
+impl OpenConnections {
     /// `None` where each is being answered.
     fn close_idlest(&mut self) -> Option<()> {
         let idle = self.by_number.iter().filter(|(_, connection)| connection.requests == 0);

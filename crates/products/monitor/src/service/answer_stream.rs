@@ -20,7 +20,6 @@ use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use tokio::sync::watch;
 
 /// A client's place in the log, and what it asks for. That is all that a slow client costs.
 pub(super) struct AnswerStream {
@@ -29,7 +28,6 @@ pub(super) struct AnswerStream {
     position: u64,
     /// A query ends here; a subscription never does.
     end: Option<u64>,
-    committed: watch::Receiver<u64>,
     delivered: u64,
     damaged: u64,
     server_sent: bool,
@@ -53,8 +51,7 @@ impl AnswerStream {
         live: bool,
         server_sent: bool,
     ) -> Result<Self, LogError> {
-        let committed = monitor.log.end();
-        let end = *committed.borrow();
+        let end = monitor.log.end();
         let (mut notice, mut lost) = (None, 0);
         let position = match parameters.from {
             From::Start => 0,
@@ -80,7 +77,6 @@ impl AnswerStream {
             parameters,
             position,
             end: (!live).then_some(end),
-            committed,
             delivered: 0,
             damaged: lost,
             server_sent,
@@ -126,13 +122,13 @@ impl AnswerStream {
             self.skip_deleted(&mut out).await;
         }
         while !self.ended && out.is_empty() {
-            let end = self.end.unwrap_or_else(|| *self.committed.borrow_and_update());
+            let end = self.end.unwrap_or_else(|| self.monitor.log.end());
             if self.position < end && self.parameters.limit != Some(self.delivered) {
                 if let Some(shared) = self.read_shared_page(end, &mut out).await {
                     return Some(shared);
                 }
             } else if self.end.is_none() && self.parameters.limit != Some(self.delivered) {
-                self.ended = self.committed.changed().await.is_err();
+                self.monitor.log.wait_past(end).await;
             } else {
                 self.ended = true;
                 let end = AnswerEnd {
@@ -214,6 +210,8 @@ impl AnswerStream {
             }
         };
         let before = self.delivered;
+        let epoch = self.monitor.log.epoch();
+        let cursor = |position| Cursor { epoch, position };
         for entry in page.entries {
             match entry {
                 Entry::Chunk { position, chunk } => {
@@ -231,7 +229,7 @@ impl AnswerStream {
                         if position < self.position || !self.parameters.filter.matches(event) {
                             return ControlFlow::Continue(());
                         }
-                        self.write_event(out, event, self.monitor.log.cursor(position + 1));
+                        self.write_event(out, event, cursor(position + 1));
                         self.delivered += 1;
                         if self.parameters.limit == Some(self.delivered) {
                             limit_at = Some(position + 1);
@@ -247,7 +245,7 @@ impl AnswerStream {
                 }
                 Entry::Damaged { position, end, what } => {
                     self.damaged += (end - position).max(1);
-                    let cursor = self.monitor.log.cursor(end).to_string();
+                    let cursor = cursor(end).to_string();
                     let line = json!({"damaged": {"events": end - position, "position": position, "what": what}, "cursor": cursor});
                     self.write_line(out, &line);
                 }

@@ -4,6 +4,7 @@ use crate::cursor::Cursor;
 use crate::filter::{Filter, Predicate};
 use lastmile_events::uplink::Durability;
 use lastmile_events::{Pattern, Timestamp};
+use std::str::FromStr as _;
 use thiserror::Error;
 
 /// Where reading begins.
@@ -73,9 +74,7 @@ impl Parameters {
         };
         match name {
             "subject" => {
-                let pattern: Pattern = value
-                    .parse()
-                    .map_err(|error: lastmile_events::subject::SubjectError| refused(error.to_string()))?;
+                let pattern = Pattern::from_str(value).map_err(|error| refused(error.to_string()))?;
                 self.filter.subject = Some(pattern);
             }
             "since" => self.filter.since = Some(time()?),
@@ -84,9 +83,7 @@ impl Parameters {
                 if self.filter.predicates.len() == PREDICATES_MAX {
                     return Err(refused(format!("there are at most {PREDICATES_MAX}")));
                 }
-                let predicate: Predicate = value
-                    .parse()
-                    .map_err(|error: crate::filter::PredicateError| refused(error.to_string()))?;
+                let predicate = Predicate::from_str(value).map_err(|error| refused(error.to_string()))?;
                 self.filter.predicates.push(predicate);
             }
             "limit" => self.limit = Some(value.parse().map_err(|_| refused("write a whole number".to_owned()))?),
@@ -94,11 +91,7 @@ impl Parameters {
                 self.from = match value {
                     "start" => From::Start,
                     "now" => From::Now,
-                    cursor => From::At(
-                        cursor
-                            .parse()
-                            .map_err(|error: crate::cursor::CursorError| refused(error.to_string()))?,
-                    ),
+                    cursor => From::At(Cursor::from_str(cursor).map_err(|error| refused(error.to_string()))?),
                 }
             }
             "mode" => match value {
@@ -113,9 +106,8 @@ impl Parameters {
                 self.client = Some(value.to_owned());
             }
             "durability" => {
-                let durability =
-                    Durability::of_name(value).ok_or_else(|| refused("it is memory, process or power".to_owned()))?;
-                self.durability = Some(durability);
+                let durability = Durability::of_name(value);
+                self.durability = Some(durability.ok_or_else(|| refused("it is memory, process or power".to_owned()))?);
             }
             _ => {
                 return Err(refused(
@@ -147,7 +139,7 @@ fn decode(text: &str) -> Option<String> {
 }
 
 /// A text as a value of a query string.
-pub(crate) fn encode(text: &str) -> String {
+pub fn encode_parameter(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
@@ -166,7 +158,7 @@ mod tests {
     #[test]
     fn a_text_survives_a_query_string_and_broken_encodings_are_refused() {
         for text in ["run.*", "cell >= 2,5 & ü", "a+b%"] {
-            assert_eq!(decode(&encode(text)).as_deref(), Some(text));
+            assert_eq!(decode(&encode_parameter(text)).as_deref(), Some(text));
         }
         assert_eq!(decode("%4"), None);
         assert_eq!(decode("%ff"), None);

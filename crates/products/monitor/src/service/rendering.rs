@@ -30,7 +30,7 @@ pub(super) struct RenderedPages {
 }
 
 /// How many are kept: our own choice. Subscribers at the log's end need one a question.
-const KEPT: usize = 8;
+const PAGES_MAX: usize = 8;
 
 impl RenderedPages {
     pub(super) fn get(&self, key: &Key) -> Option<Rendered> {
@@ -49,6 +49,6 @@ impl RenderedPages {
     pub(super) fn put(&self, key: Key, page: Rendered) {
         let mut pages = self.pages.lock().expect("no thread panics with it");
         pages.push_front((key, page));
-        pages.truncate(KEPT);
+        pages.truncate(PAGES_MAX);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{CHUNK_SIZE_MAX, Chunk, HEADER, MAGIC, checksum};
 use crate::event::{FIELDS_MAX, NAME_LENGTH_MAX, TEXT_LENGTH_MAX};
-use crate::{Loss, Source, Subject, Timestamp, Value, loss, varint};
+use crate::{Loss, Source, Timestamp, Value, loss, varint};
 use std::collections::{BTreeMap, HashMap};
 use thiserror::Error;
 
@@ -288,18 +288,5 @@ impl ChunkBuilder {
             losses: self.losses.into(),
             ends_source: self.ends_source,
         })
-    }
-
-    /// Appends an event whose subject was checked.
-    ///
-    /// # Errors
-    /// As [`Self::push`].
-    pub fn push_event<'a>(
-        &mut self,
-        time: Timestamp,
-        subject: &Subject,
-        fields: impl IntoIterator<Item = (&'a str, Value<&'a str>)>,
-    ) -> Result<(), EncodeError> {
-        self.push(time, subject.as_str(), fields)
     }
 }

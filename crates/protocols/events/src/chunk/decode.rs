@@ -150,10 +150,9 @@ impl<'a> Reader<'a> {
     /// The next event, with its fields in `fields`, which is emptied first.
     fn next_event(&mut self, mut fields: Vec<(&'a str, Value<&'a str>)>) -> Result<EventView<'a>, ChunkError> {
         fields.clear();
-        let cut = "event is cut off";
-        let difference = varint::take(&mut self.rest).ok_or_else(|| self.refuse(cut))?;
+        let difference = self.varint()?;
         self.time = self.time.wrapping_add(varint::unzigzag(difference));
-        let span = varint::take(&mut self.rest).ok_or_else(|| self.refuse(cut))?;
+        let span = self.varint()?;
         if span == 0 {
             return Err(self.refuse("event spans nothing"));
         }
@@ -195,10 +194,12 @@ impl<'a> Reader<'a> {
         })
     }
 
+    fn varint(&mut self) -> Result<u64, ChunkError> {
+        varint::take(&mut self.rest).ok_or_else(|| self.refuse("event is cut off"))
+    }
+
     fn byte(&mut self) -> Result<u8, ChunkError> {
-        let (&byte, rest) = self.rest.split_first().ok_or_else(|| self.refuse("event is cut off"))?;
-        self.rest = rest;
-        Ok(byte)
+        Ok(self.take(1)?[0])
     }
 
     fn take(&mut self, count: usize) -> Result<&'a [u8], ChunkError> {
@@ -211,7 +212,7 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self) -> Result<&'a str, ChunkError> {
-        let length = varint::take(&mut self.rest).ok_or_else(|| self.refuse("event is cut off"))?;
+        let length = self.varint()?;
         if length > TEXT_LENGTH_MAX as u64 {
             return Err(self.refuse("text is too long"));
         }
@@ -221,7 +222,7 @@ impl<'a> Reader<'a> {
 
     /// The number of the next string, from 0.
     fn string(&mut self) -> Result<usize, ChunkError> {
-        let number = varint::take(&mut self.rest).ok_or_else(|| self.refuse("event is cut off"))?;
+        let number = self.varint()?;
         if number == 0 {
             let text = self.text()?;
             self.strings.push(text);
@@ -233,10 +234,7 @@ impl<'a> Reader<'a> {
 
     fn value(&mut self) -> Result<Value<&'a str>, ChunkError> {
         Ok(match self.byte()? {
-            1 => {
-                let number = varint::take(&mut self.rest).ok_or_else(|| self.refuse("event is cut off"))?;
-                Value::Integer(varint::unzigzag(number))
-            }
+            1 => Value::Integer(varint::unzigzag(self.varint()?)),
             2 => Value::Float(f64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes"))),
             3 => Value::Boolean(self.byte()? != 0),
             4 => Value::Text(self.text()?),

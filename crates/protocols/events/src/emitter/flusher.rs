@@ -177,14 +177,7 @@ impl Flusher {
 
     /// A chunk that states the loss of the numbers from `first` to before `end`.
     fn loss(&self, first: u64, end: u64, cause: &str) -> Chunk {
-        let loss = Loss {
-            first,
-            count: end - first,
-            place: PLACE.to_owned(),
-            cause: cause.to_owned(),
-            by_subject: Default::default(),
-        };
-        Chunk::of_loss(&self.source, Timestamp::now(), &loss)
+        Chunk::of_loss(&self.source, Timestamp::now(), &Loss::new(first..end, PLACE, cause))
     }
 }
 

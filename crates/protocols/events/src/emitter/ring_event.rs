@@ -7,7 +7,7 @@
 use crate::event::{FIELDS_MAX, NAME_LENGTH_MAX, TEXT_LENGTH_MAX};
 use crate::{Subject, Timestamp, Value};
 
-/// Stands in the place of a kind's number.
+/// Marks an event without a registered kind.
 pub(super) const NO_KIND: u32 = u32::MAX;
 
 /// A buffer that is written from its start; it grows, and is used again.

@@ -213,16 +213,13 @@ impl<H: Host> Session<H> {
         self.numbered += submitted.iter().map(|submitted| submitted.tried).sum::<u64>();
         let (log, numbered, host) = (Arc::clone(&self.log), self.numbered, testbed.host(MONITOR).clone());
         let all_stored = async move {
-            let mut end = log.end();
             loop {
-                end.borrow_and_update();
+                let end = log.end();
                 let known: u64 = log.accounts().iter().map(|(_, account)| account.next - 1).sum();
                 if known >= numbered {
                     return host.now();
                 }
-                if end.changed().await.is_err() {
-                    return host.now();
-                }
+                log.wait_past(end).await;
             }
         };
         let stored_at = testbed.world.run_for(self.limit, all_stored).map_err(halted)?;

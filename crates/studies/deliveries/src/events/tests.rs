@@ -90,6 +90,12 @@ fn every_subscriber_gets_every_event_and_a_slow_link_delays_them() {
 }
 
 #[test]
+fn equal_seeds_deliver_events_to_many_subscribers_at_equal_times() {
+    let test = "test = 'subscription'\nevents = 100\nclients = 30\ncall = 'pipelined'\nmessage_interval = '10 ms'\nhosts = 'two'\nmonitor_cpu_time = '20 us'";
+    assert_eq!(observed(test), observed(test));
+}
+
+#[test]
 fn a_full_buffer_drops_events_and_all_of_them_are_stated_as_lost() {
     let test = "test = 'subscription'\nchannel = 'application-sensor'\nevents = 2000\ncall = 'pipelined'\nmessage_interval = '1 ms'\nevent_buffer = 100\n";
     let dropped = observed(&format!("{test}{SLOW}full_buffer = 'drop'"));

@@ -1,6 +1,6 @@
 //! The accounts of sources, each with a checksum, since SQLite has none for what a row says.
 
-use super::Database;
+use super::{Database, unsigned};
 use crate::ledger::{Ledger, SourceAccount};
 use crate::log::error::LogError;
 use lastmile_events::Source;
@@ -62,46 +62,43 @@ impl Database {
     /// The accounts as they were committed.
     pub(in crate::log) fn load_ledger(&self) -> Result<Ledger, LogError> {
         let failed = |error| self.failed(error);
-        let (start, end) = self.extent()?;
+        let (start, end) = self.extent().map_err(failed)?;
         self.check_extent(start, end)?;
         let mut ledger = Ledger {
             next_position: end,
             ..Ledger::default()
         };
         let (mut by_id, mut sums) = (BTreeMap::new(), BTreeMap::new());
-        let mut sources = self
-            .connection
-            .prepare("SELECT id, name, incarnation, next, stored, released, ended, sum FROM source")
-            .map_err(failed)?;
-        let mut rows = sources.query([]).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            let name: String = row.get(1).map_err(failed)?;
-            let incarnation: i64 = row.get(2).map_err(failed)?;
-            let source = Source::new(&name, incarnation as u64).map_err(|error| self.damaged(error.to_string()))?;
-            let number = |column| row.get::<_, i64>(column).map(|number| number as u64).map_err(failed);
+        let sql = "SELECT id, name, incarnation, next, stored, released, ended, sum FROM source";
+        let sources = self.rows(sql, [], |row| {
             let account = SourceAccount {
-                id: row.get(0).map_err(failed)?,
-                next: number(3)?,
-                stored: number(4)?,
-                released: number(5)?,
+                id: row.get(0)?,
+                next: unsigned(row, 3)?,
+                stored: unsigned(row, 4)?,
+                released: unsigned(row, 5)?,
                 lost: BTreeMap::new(),
-                ended: row.get(6).map_err(failed)?,
+                ended: row.get(6)?,
             };
-            sums.insert(source.clone(), row.get::<_, u32>(7).map_err(failed)?);
+            Ok((
+                row.get::<_, String>(1)?,
+                unsigned(row, 2)?,
+                account,
+                row.get::<_, u32>(7)?,
+            ))
+        });
+        for (name, incarnation, account, sum) in sources.map_err(failed)? {
+            let source = Source::new(&name, incarnation).map_err(|error| self.damaged(error.to_string()))?;
+            sums.insert(source.clone(), sum);
             by_id.insert(account.id, source.clone());
             ledger.sources.insert(source, account);
         }
-        let mut losses = self
-            .connection
-            .prepare("SELECT source, place, cause, count FROM loss")
-            .map_err(failed)?;
-        let mut rows = losses.query([]).map_err(failed)?;
-        while let Some(row) = rows.next().map_err(failed)? {
-            let id: i64 = row.get(0).map_err(failed)?;
+        let losses = self.rows("SELECT source, place, cause, count FROM loss", [], |row| {
+            Ok((row.get::<_, i64>(0)?, (row.get(1)?, row.get(2)?), unsigned(row, 3)?))
+        });
+        for (id, cause, count) in losses.map_err(failed)? {
             let account = by_id.get(&id).and_then(|source| ledger.sources.get_mut(source));
             let account = account.ok_or_else(|| self.damaged(format!("a loss names source {id}, which is unknown")))?;
-            let cause = (row.get(1).map_err(failed)?, row.get(2).map_err(failed)?);
-            account.lost.insert(cause, row.get::<_, i64>(3).map_err(failed)? as u64);
+            account.lost.insert(cause, count);
         }
         for (source, account) in &ledger.sources {
             if !account.adds_up() || sums[source] != checksum(source, account) {
@@ -116,9 +113,9 @@ impl Database {
         let sql = "SELECT coalesce((SELECT min(position) FROM chunk), (SELECT min(position) FROM damage), ?1),
             max(coalesce((SELECT position + events FROM chunk ORDER BY position DESC LIMIT 1), (SELECT max(end) FROM damage), ?1),
                 coalesce((SELECT max(end) FROM damage), 0))";
-        let found = self.connection.query_row(sql, [end as i64], |row| {
-            Ok((row.get::<_, i64>(0)? as u64, row.get::<_, i64>(1)? as u64))
-        });
+        let found = self
+            .connection
+            .query_row(sql, [end as i64], |row| Ok((unsigned(row, 0)?, unsigned(row, 1)?)));
         let (first, last) = found.map_err(|error| self.failed(error))?;
         if (start <= first && last == end) || (first, last) == (start, end) {
             return Ok(());

@@ -1,9 +1,8 @@
 //! The index: where each subject is, so that a query reads the chunks that may hold what it asks for, and no others.
 
-use super::Database;
-use super::proof::place_term;
+use super::proof::subject_term;
+use super::{Database, unsigned};
 use crate::filter::Filter;
-use crate::log::error::LogError;
 use lastmile_events::{Chunk, Pattern, Timestamp};
 use rusqlite::{Connection, params};
 use std::collections::HashMap;
@@ -22,33 +21,33 @@ const SEVERAL: i64 = 0;
 /// A pattern that matches more subjects than this is looked for in all chunks: our own choice.
 const MATCHES_MAX: usize = 64;
 /// So many positions of a subject are asked for at a time.
-const POSITIONS: usize = 64;
+const POSITIONS_MAX: usize = 64;
 
 impl SubjectIndex {
-    /// Adds a chunk's places, and gives the terms of their proof.
+    /// Adds a chunk's rows, one for each of its subjects, and gives the terms of their proof.
     pub(super) fn add(&mut self, connection: &Connection, position: u64, chunk: &Chunk) -> rusqlite::Result<i64> {
-        let mut place = connection.prepare_cached("INSERT INTO place VALUES(?1, ?2, ?3, ?4)")?;
+        let mut insert = connection.prepare_cached("INSERT INTO place VALUES(?1, ?2, ?3, ?4)")?;
         let times = (chunk.earliest().unix_nanoseconds(), chunk.latest().unix_nanoseconds());
         let mut put = |subject: i64| {
-            place
+            insert
                 .execute(params![subject, position as i64, times.0, times.1])
                 .map(drop)
         };
         let subjects = chunk.subjects();
         if subjects.len() > SUBJECTS_MAX {
             put(SEVERAL)?;
-            return Ok(place_term("", position, times.0, times.1));
+            return Ok(subject_term("", position, times.0, times.1));
         }
-        let mut entries = 0;
+        let mut sum = 0;
         for subject in subjects {
-            entries += place_term(subject, position, times.0, times.1);
+            sum += subject_term(subject, position, times.0, times.1);
             let id = match self.ids.get(subject) {
                 Some(id) => *id,
                 None => self.number(connection, subject)?,
             };
             put(id)?;
         }
-        Ok(entries)
+        Ok(sum)
     }
 
     fn number(&mut self, connection: &Connection, subject: &str) -> rusqlite::Result<i64> {
@@ -66,7 +65,7 @@ impl SubjectIndex {
     }
 
     /// Forgets all, since what was added was not committed.
-    pub(super) fn forget(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 
@@ -102,91 +101,72 @@ pub(super) struct Candidates {
 
 impl Database {
     /// The first position from here on that may hold an event that the filter asks for, by its time.
-    pub(super) fn skip_older(&self, from: u64, filter: &Filter) -> Result<u64, LogError> {
+    pub(super) fn skip_older(&self, from: u64, filter: &Filter) -> rusqlite::Result<u64> {
         let Some(since) = filter.since.filter(|_| self.index_is_sound) else {
             return Ok(from);
         };
-        let read = || {
-            let sql = "SELECT position FROM chunk WHERE reach >= ?1 ORDER BY reach, position LIMIT 1";
-            let mut first = self.connection.prepare_cached(sql)?;
-            let mut rows = first.query([since.unix_nanoseconds()])?;
-            let first = rows.next()?.map(|row| row.get::<_, i64>(0)).transpose()?;
-            Ok(first.map_or(u64::MAX, |first| first as u64))
-        };
-        let first = read().map_err(|error| self.failed(error))?;
-        Ok(first.max(from))
+        let sql = "SELECT position FROM chunk WHERE reach >= ?1 ORDER BY reach, position LIMIT 1";
+        let first = self.rows(sql, [since.unix_nanoseconds()], |row| unsigned(row, 0))?;
+        Ok(first.first().map_or(u64::MAX, |first| (*first).max(from)))
     }
 
     /// The chunks from a position on that may hold what the filter asks for; `None` where the index does not tell.
-    pub(super) fn candidates(&self, from: u64, end: u64, filter: &Filter) -> Result<Option<Candidates>, LogError> {
+    pub(super) fn candidates(&self, from: u64, end: u64, filter: &Filter) -> rusqlite::Result<Option<Candidates>> {
         let Some(pattern) = filter.subject.as_ref().filter(|_| self.index_is_sound) else {
             return Ok(None);
         };
-        let read = || -> rusqlite::Result<Option<Candidates>> {
-            let mut subjects = self.subjects.borrow_mut();
-            subjects.refresh(&self.connection)?;
-            let Some(ids) = subjects.matches(pattern) else {
-                return Ok(None);
-            };
-            let sql =
-                "SELECT position FROM place WHERE subject = ?1 AND position >= ?2 AND latest >= ?3 AND earliest < ?4
-                ORDER BY position LIMIT ?5";
-            let mut places = self.connection.prepare_cached(sql)?;
-            let since = filter.since.map_or(i64::MIN, Timestamp::unix_nanoseconds);
-            let until = filter.until.map_or(i64::MAX, Timestamp::unix_nanoseconds);
-            let mut candidates = Candidates {
-                positions: Vec::new(),
-                until: end,
-            };
-            for id in ids.into_iter().chain([SEVERAL]) {
-                let limit = POSITIONS as i64;
-                let found = places.query_map(params![id, from as i64, since, until, limit], |row| {
-                    row.get::<_, i64>(0)
-                })?;
-                let found = found.map(|position| position.map(|position| position as u64));
-                let found = found.collect::<rusqlite::Result<Vec<u64>>>()?;
-                if found.len() == POSITIONS {
-                    // Whole chunks: what begins at the last one is told too.
-                    candidates.until = candidates.until.min(found[POSITIONS - 1] + 1);
-                }
-                candidates.positions.extend(found);
-            }
-            candidates.positions.sort_unstable();
-            candidates.positions.dedup();
-            let until = candidates.until;
-            candidates.positions.retain(|position| *position < until);
-            Ok(Some(candidates))
+        let mut subjects = self.subjects.borrow_mut();
+        subjects.refresh(&self.connection)?;
+        let Some(ids) = subjects.matches(pattern) else {
+            return Ok(None);
         };
-        read().map_err(|error| self.failed(error))
+        let sql = "SELECT position FROM place WHERE subject = ?1 AND position >= ?2 AND latest >= ?3 AND earliest < ?4
+            ORDER BY position LIMIT ?5";
+        let since = filter.since.map_or(i64::MIN, Timestamp::unix_nanoseconds);
+        let until = filter.until.map_or(i64::MAX, Timestamp::unix_nanoseconds);
+        let mut candidates = Candidates {
+            positions: Vec::new(),
+            until: end,
+        };
+        for id in ids.into_iter().chain([SEVERAL]) {
+            let parameters = params![id, from as i64, since, until, POSITIONS_MAX as i64];
+            let found = self.rows(sql, parameters, |row| unsigned(row, 0))?;
+            if found.len() == POSITIONS_MAX {
+                // Whole chunks: what begins at the last one is told too.
+                candidates.until = candidates.until.min(found[POSITIONS_MAX - 1] + 1);
+            }
+            candidates.positions.extend(found);
+        }
+        candidates.positions.sort_unstable();
+        candidates.positions.dedup();
+        let until = candidates.until;
+        candidates.positions.retain(|position| *position < until);
+        Ok(Some(candidates))
     }
 
     /// Whether the index lists this chunk as its events say.
-    pub(in crate::log) fn index_lists(&self, position: u64, chunk: &Chunk) -> Result<bool, LogError> {
+    pub(in crate::log) fn index_lists(&self, position: u64, chunk: &Chunk) -> rusqlite::Result<bool> {
         if !self.index_is_sound {
             return Ok(true);
         }
-        let read = || -> rusqlite::Result<bool> {
-            let mut subjects = self.subjects.borrow_mut();
-            subjects.refresh(&self.connection)?;
-            let own = chunk.subjects();
-            let ids = if own.len() > SUBJECTS_MAX {
-                vec![Some(SEVERAL)]
-            } else {
-                own.iter().map(|subject| subjects.ids.get(*subject).copied()).collect()
-            };
-            let sql =
-                "SELECT count(*) FROM place WHERE subject = ?1 AND position = ?2 AND earliest = ?3 AND latest = ?4";
-            let mut place = self.connection.prepare_cached(sql)?;
-            for id in ids {
-                let Some(id) = id else { return Ok(false) };
-                let (earliest, latest) = (chunk.earliest().unix_nanoseconds(), chunk.latest().unix_nanoseconds());
-                let rows: i64 = place.query_row(params![id, position as i64, earliest, latest], |row| row.get(0))?;
-                if rows != 1 {
-                    return Ok(false);
-                }
-            }
-            Ok(true)
+        let mut subjects = self.subjects.borrow_mut();
+        subjects.refresh(&self.connection)?;
+        let own = chunk.subjects();
+        let ids = if own.len() > SUBJECTS_MAX {
+            vec![Some(SEVERAL)]
+        } else {
+            own.iter().map(|subject| subjects.ids.get(*subject).copied()).collect()
         };
-        read().map_err(|error| self.failed(error))
+        let sql = "SELECT count(*) FROM place WHERE subject = ?1 AND position = ?2 AND earliest = ?3 AND latest = ?4";
+        let mut count = self.connection.prepare_cached(sql)?;
+        let (earliest, latest) = (chunk.earliest().unix_nanoseconds(), chunk.latest().unix_nanoseconds());
+        for id in ids {
+            let Some(id) = id else { return Ok(false) };
+            let rows: i64 = count.query_row(params![id, position as i64, earliest, latest], |row| row.get(0))?;
+            if rows != 1 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 }

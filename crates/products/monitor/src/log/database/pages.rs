@@ -1,47 +1,43 @@
 //! Reads pages of chunks. What is damaged is an entry of its own.
 
-use super::Database;
 use super::index::Candidates;
+use super::{Database, unsigned};
 use crate::filter::Filter;
-use crate::log::error::LogError;
 use crate::log::page::{Entry, PAGE_BYTES, Page};
 use lastmile_events::Chunk;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::Row;
 
 const COLUMNS: &str = "position, events, source, first, bytes";
 
 impl Database {
     /// Reads about [`PAGE_BYTES`] from a position on.
-    pub(in crate::log) fn read_page(&self, from: u64) -> Result<Page, LogError> {
-        self.in_one_view(|| self.page(from))
+    pub(in crate::log) fn read_page(&self, from: u64) -> rusqlite::Result<Page> {
+        let _view = self.view()?;
+        self.page(from)
     }
 
     /// As [`Self::read_page`], without the chunks that hold nothing of what the filter asks for, as far as the index tells. Of what is missing, nothing
     /// tells: it is always in the page.
-    pub(in crate::log) fn read_matching(&self, begin: u64, filter: &Filter) -> Result<Page, LogError> {
-        self.in_one_view(|| {
-            let (_, end) = self.extent()?;
-            let from = self.skip_older(begin, filter)?.min(end.max(begin));
-            let (mut page, told_from) = match self.candidates(self.chunk_start(from)?, end, filter)? {
-                Some(candidates) => {
-                    let page = self.page_of(&candidates, from, end)?;
-                    let next = page.next;
-                    (page, next)
-                }
-                None => (self.page(from)?, from),
-            };
-            page.entries.extend(self.damage_between(begin, told_from)?);
-            page.entries.extend(self.damage_without_events(begin, told_from)?);
-            Ok(page)
-        })
+    pub(in crate::log) fn read_matching(&self, begin: u64, filter: &Filter) -> rusqlite::Result<Page> {
+        let _view = self.view()?;
+        let (_, end) = self.extent()?;
+        let from = self.skip_older(begin, filter)?.min(end.max(begin));
+        let (mut page, covered_until) = match self.candidates(self.chunk_start(from)?, end, filter)? {
+            Some(candidates) => {
+                let page = self.page_of(&candidates, from, end)?;
+                let next = page.next;
+                (page, next)
+            }
+            None => (self.page(from)?, from),
+        };
+        page.entries.extend(self.damage_between(begin, covered_until)?);
+        page.entries.extend(self.damage_without_events(begin, covered_until)?);
+        Ok(page)
     }
 
     /// A page of the first of these chunks.
-    fn page_of(&self, candidates: &Candidates, from: u64, end: u64) -> Result<Page, LogError> {
-        let mut page = Page {
-            entries: Vec::new(),
-            next: from,
-        };
+    fn page_of(&self, candidates: &Candidates, from: u64, end: u64) -> rusqlite::Result<Page> {
+        let mut page = Page::new(from);
         let (mut bytes, mut after) = (0, from);
         for position in &candidates.positions {
             if bytes >= PAGE_BYTES {
@@ -58,45 +54,31 @@ impl Database {
     }
 
     /// Where the chunk begins that holds this position.
-    fn chunk_start(&self, position: u64) -> Result<u64, LogError> {
-        let read = || {
-            let sql = "SELECT position FROM chunk WHERE position <= ?1 AND position + events > ?1 ORDER BY position DESC LIMIT 1";
-            let mut start = self.connection.prepare_cached(sql)?;
-            let start: Option<i64> = start.query_row([position as i64], |row| row.get(0)).optional()?;
-            Ok(start.map_or(position, |start| start as u64))
-        };
-        read().map_err(|error| self.failed(error))
+    fn chunk_start(&self, position: u64) -> rusqlite::Result<u64> {
+        let sql =
+            "SELECT position FROM chunk WHERE position <= ?1 AND position + events > ?1 ORDER BY position DESC LIMIT 1";
+        let start = self.rows(sql, [position as i64], |row| unsigned(row, 0))?;
+        Ok(start.first().copied().unwrap_or(position))
     }
 
-    fn chunk_at(&self, position: u64, end: u64) -> Result<(Entry, u64, usize), LogError> {
+    fn chunk_at(&self, position: u64, end: u64) -> rusqlite::Result<(Entry, u64, usize)> {
         let sql = format!("SELECT {COLUMNS} FROM chunk WHERE position = ?1");
-        let mut chunk = self
-            .connection
-            .prepare_cached(&sql)
-            .map_err(|error| self.failed(error))?;
-        let found = chunk
-            .query_row([position as i64], |row| Ok(self.entry(row, end)))
-            .optional();
-        let found = found.map_err(|error| self.failed(error))?;
-        found.map_or_else(
-            || {
-                let what = "the index names a chunk that is not there".to_owned();
-                let end = position + 1;
-                Ok((Entry::Damaged { position, end, what }, end, 1))
-            },
-            |entry| entry.map_err(|error| self.failed(error)),
-        )
+        let found = self.rows(&sql, [position as i64], |row| self.entry(row, end))?.pop();
+        Ok(found.unwrap_or_else(|| {
+            let what = "the index names a chunk that is not there".to_owned();
+            let end = position + 1;
+            (Entry::Damaged { position, end, what }, end, 1)
+        }))
     }
 
     /// The entry of a row, the position after it, and its bytes.
     fn entry(&self, row: &Row<'_>, end: u64) -> rusqlite::Result<(Entry, u64, usize)> {
-        let position = row.get::<_, i64>(0)? as u64;
-        let events = row.get::<_, i64>(1)? as u64;
+        let (position, events) = (unsigned(row, 0)?, unsigned(row, 1)?);
         let after = position.saturating_add(events);
         let blob = row.get_ref(4)?.as_blob().unwrap_or_default();
-        let (source, number): (i64, i64) = (row.get(2)?, row.get(3)?);
+        let (source, number): (i64, u64) = (row.get(2)?, unsigned(row, 3)?);
         let entry = match Chunk::read(blob) {
-            Ok((chunk, _)) if u64::from(chunk.event_count()) == events && chunk.first() == number as u64 => {
+            Ok((chunk, _)) if u64::from(chunk.event_count()) == events && chunk.first() == number => {
                 Entry::Chunk { position, chunk }
             }
             other => {
@@ -111,25 +93,21 @@ impl Database {
     }
 
     /// A page, within a view.
-    pub(in crate::log) fn page(&self, from: u64) -> Result<Page, LogError> {
-        let failed = |error| self.failed(error);
+    pub(in crate::log) fn page(&self, from: u64) -> rusqlite::Result<Page> {
         let (start, end) = self.extent()?;
-        let mut page = Page {
-            entries: Vec::new(),
-            next: from.max(start),
-        };
+        let mut page = Page::new(from.max(start));
         let sql = format!(
             "SELECT {COLUMNS} FROM chunk
             WHERE position >= coalesce((SELECT max(position) FROM chunk WHERE position <= ?1), 0) ORDER BY position"
         );
-        let mut chunks = self.connection.prepare_cached(&sql).map_err(failed)?;
-        let mut rows = chunks.query([page.next as i64]).map_err(failed)?;
+        let mut chunks = self.connection.prepare_cached(&sql)?;
+        let mut rows = chunks.query([page.next as i64])?;
         let mut bytes = 0;
         let mut first = true;
         while page.next < end && bytes < PAGE_BYTES {
-            let Some(row) = rows.next().map_err(failed)? else { break };
-            let (entry, after, size) = self.entry(row, end).map_err(failed)?;
-            let position = row.get::<_, i64>(0).map_err(failed)? as u64;
+            let Some(row) = rows.next()? else { break };
+            let (entry, after, size) = self.entry(row, end)?;
+            let position = unsigned(row, 0)?;
             if std::mem::take(&mut first) {
                 if after <= page.next {
                     continue;
@@ -155,7 +133,7 @@ impl Database {
     }
 
     /// Names what is missing from the page's end to `end`.
-    fn put_missing(&self, page: &mut Page, end: u64) -> Result<(), LogError> {
+    fn put_missing(&self, page: &mut Page, end: u64) -> rusqlite::Result<()> {
         let known = self.damage_between(page.next, end)?;
         let covered = matches!(&known[..], [Entry::Damaged { position, end: known_end, .. }] if (*position, *known_end) == (page.next, end));
         if covered {
@@ -173,30 +151,25 @@ impl Database {
     }
 
     /// The holes that are known between two positions.
-    fn damage_between(&self, from: u64, end: u64) -> Result<Vec<Entry>, LogError> {
+    fn damage_between(&self, from: u64, end: u64) -> rusqlite::Result<Vec<Entry>> {
         let sql = "SELECT position, end, what FROM damage WHERE position < ?2 AND end > ?1 AND end > position ORDER BY position";
         self.damage(sql, from, end)
     }
 
     /// Damage that took no position, such as a mark that cannot be read.
-    fn damage_without_events(&self, from: u64, end: u64) -> Result<Vec<Entry>, LogError> {
+    fn damage_without_events(&self, from: u64, end: u64) -> rusqlite::Result<Vec<Entry>> {
         let sql = "SELECT position, end, what FROM damage WHERE position >= ?1 AND position < ?2 AND end = position ORDER BY position";
         self.damage(sql, from, end)
     }
 
-    fn damage(&self, sql: &str, from: u64, end: u64) -> Result<Vec<Entry>, LogError> {
-        let read = || -> rusqlite::Result<Vec<Entry>> {
-            let mut damage = self.connection.prepare_cached(sql)?;
-            let rows = damage.query_map(params![from as i64, end.min(i64::MAX as u64) as i64], |row| {
-                Ok(Entry::Damaged {
-                    position: row.get::<_, i64>(0)? as u64,
-                    end: row.get::<_, i64>(1)? as u64,
-                    what: row.get(2)?,
-                })
-            })?;
-            rows.collect()
-        };
-        read().map_err(|error| self.failed(error))
+    fn damage(&self, sql: &str, from: u64, end: u64) -> rusqlite::Result<Vec<Entry>> {
+        self.rows(sql, [from as i64, end.min(i64::MAX as u64) as i64], |row| {
+            Ok(Entry::Damaged {
+                position: unsigned(row, 0)?,
+                end: unsigned(row, 1)?,
+                what: row.get(2)?,
+            })
+        })
     }
 
     /// The chunk from a position on, or what is damaged there, and where to go on; `None` at the end. A page of the database that cannot be read is passed
@@ -206,14 +179,11 @@ impl Database {
         let (mut position, mut step) = (from, 1);
         let mut problem = None;
         loop {
-            let read = || -> rusqlite::Result<Option<(Entry, u64, usize)>> {
-                let mut chunk = self.connection.prepare_cached(&sql)?;
-                let mut rows = chunk.query([i64::try_from(position).unwrap_or(i64::MAX)])?;
-                rows.next()?.map(|row| self.entry(row, u64::MAX)).transpose()
-            };
-            match (read(), problem) {
-                (Ok(None), None) => return None,
-                (Ok(Some((entry, _, _))), None) => {
+            let from_here = [i64::try_from(position).unwrap_or(i64::MAX)];
+            let read = self.rows(&sql, from_here, |row| self.entry(row, u64::MAX));
+            match (read, problem) {
+                (Ok(mut chunks), None) => {
+                    let (entry, _, _) = chunks.pop()?;
                     let (Entry::Chunk { position, .. } | Entry::Damaged { position, .. }) = entry;
                     return Some((entry, position + 1));
                 }
@@ -242,7 +212,7 @@ impl Database {
     }
 
     /// All damage that is known, each in a sentence.
-    pub(in crate::log) fn known_damage(&self) -> Result<Vec<String>, LogError> {
+    pub(in crate::log) fn known_damage(&self) -> rusqlite::Result<Vec<String>> {
         let entries = self.damage(
             "SELECT position, end, what FROM damage WHERE ?1 <= ?2 ORDER BY position",
             0,

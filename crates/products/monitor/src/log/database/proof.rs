@@ -3,19 +3,20 @@
 //! The sums change in the transactions that change the rows. A log compares them when it is opened; an index that does not match is not used, and
 //! queries read all chunks, each of which has a checksum of its own.
 
-use super::Database;
+use super::schema::number;
+use super::{Database, unsigned};
 use crate::log::error::LogError;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-/// The rows of `place` and `subject`, and those of `chunk_reach`.
-const PLACES: &str = "places";
+/// The names of the sums: of the rows of `place` and `subject`, and of those of `chunk_reach`.
+const SUBJECTS: &str = "places";
 const TIMES: &str = "times";
 
 /// What an index that does not match means.
 pub(super) const DAMAGED_INDEX: &str = "the index is damaged: queries read all chunks and miss nothing, but slowly; lastmile salvage makes a folder with a sound one";
 
-/// The term of a chunk's place under a subject.
-pub(super) fn place_term(subject: &str, position: u64, earliest: i64, latest: i64) -> i64 {
+/// The term of a row that says that a subject is in a chunk.
+pub(super) fn subject_term(subject: &str, position: u64, earliest: i64, latest: i64) -> i64 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(subject.as_bytes());
     for number in [position as i64, earliest, latest] {
@@ -26,13 +27,13 @@ pub(super) fn place_term(subject: &str, position: u64, earliest: i64, latest: i6
 
 /// The term of the time that a chunk reaches.
 pub(super) fn time_term(position: u64, reach: i64) -> i64 {
-    place_term("", position, reach, 0)
+    subject_term("", position, reach, 0)
 }
 
 /// Adds to the sums, or takes from them.
-pub(super) fn add(connection: &Connection, places: i64, times: i64) -> rusqlite::Result<()> {
+pub(super) fn add(connection: &Connection, subject_sum: i64, time_sum: i64) -> rusqlite::Result<()> {
     let mut proof = connection.prepare_cached("UPDATE proof SET sum = sum + ?2 WHERE name = ?1")?;
-    for (name, change) in [(PLACES, places), (TIMES, times)] {
+    for (name, change) in [(SUBJECTS, subject_sum), (TIMES, time_sum)] {
         if change != 0 {
             proof.execute(params![name, change])?;
         }
@@ -44,14 +45,14 @@ pub(super) fn add(connection: &Connection, places: i64, times: i64) -> rusqlite:
 pub(super) fn sums(connection: &Connection, before: Option<i64>) -> rusqlite::Result<(i64, i64)> {
     let of_all = before.is_none();
     let before = before.unwrap_or(i64::MAX);
-    let mut places = connection.prepare_cached(
+    let mut subjects = connection.prepare_cached(
         "SELECT coalesce(text, ''), position, earliest, latest FROM place LEFT JOIN subject ON id = subject WHERE position < ?1",
     )?;
-    let mut rows = places.query([before])?;
-    let mut place_sum = 0;
+    let mut rows = subjects.query([before])?;
+    let mut subject_sum = 0;
     while let Some(row) = rows.next()? {
         let text: String = row.get(0)?;
-        place_sum += place_term(&text, row.get::<_, i64>(1)? as u64, row.get(2)?, row.get(3)?);
+        subject_sum += subject_term(&text, unsigned(row, 1)?, row.get(2)?, row.get(3)?);
     }
     // Queries by time read the index; what is deleted is found by position.
     let sql = if of_all {
@@ -63,9 +64,9 @@ pub(super) fn sums(connection: &Connection, before: Option<i64>) -> rusqlite::Re
     let mut rows = times.query([before])?;
     let mut time_sum = 0;
     while let Some(row) = rows.next()? {
-        time_sum += time_term(row.get::<_, i64>(0)? as u64, row.get(1)?);
+        time_sum += time_term(unsigned(row, 0)?, row.get(1)?);
     }
-    Ok((place_sum, time_sum))
+    Ok((subject_sum, time_sum))
 }
 
 impl Database {
@@ -90,22 +91,20 @@ impl Database {
             let mut proof = connection.prepare("SELECT sum FROM proof WHERE name = ?1")?;
             proof.query_row([name], |row| row.get(0)).optional()
         };
-        let has_table = connection.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'proof'", [], |row| {
-            row.get::<_, i64>(0)
-        })?;
+        let has_table = number(connection, "SELECT count(*) FROM sqlite_schema WHERE name = 'proof'")?;
         let found = sums(connection, None)?;
         if has_table > 0 {
             // What comes next reaches at least as far as the last row says.
             let last = "SELECT (SELECT reach FROM chunk ORDER BY position DESC LIMIT 1) IS
                 (SELECT max(reach) FROM chunk INDEXED BY chunk_reach WHERE reach >= -9223372036854775808)";
             let last_agrees: bool = connection.query_row(last, [], |row| row.get(0))?;
-            return Ok(last_agrees && (known(PLACES)?, known(TIMES)?) == (Some(found.0), Some(found.1)));
+            return Ok(last_agrees && (known(SUBJECTS)?, known(TIMES)?) == (Some(found.0), Some(found.1)));
         }
         let transaction = connection.unchecked_transaction()?;
         transaction.execute_batch("CREATE TABLE proof(name TEXT PRIMARY KEY, sum INTEGER NOT NULL) WITHOUT ROWID")?;
         transaction.execute(
             "INSERT INTO proof VALUES(?1, ?2), (?3, ?4)",
-            params![PLACES, found.0, TIMES, found.1],
+            params![SUBJECTS, found.0, TIMES, found.1],
         )?;
         transaction.commit()?;
         Ok(true)

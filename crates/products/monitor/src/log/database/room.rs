@@ -13,20 +13,9 @@ const GROUP_PAGES: i64 = 1280;
 /// How far the database may grow.
 #[derive(Debug)]
 pub(super) struct Room {
-    reserve: Reserve,
-    most_bytes: u64,
+    pub(super) reserve: Reserve,
     /// The most pages that it may have now.
-    limit: i64,
-}
-
-impl Room {
-    pub(super) const fn new(reserve: Reserve, most_bytes: u64) -> Self {
-        Self {
-            reserve,
-            most_bytes,
-            limit: 0,
-        }
-    }
+    pub(super) limit: i64,
 }
 
 impl Database {
@@ -55,7 +44,7 @@ impl Database {
             return Ok(false);
         };
         let (is_held, is_scarce) = (room.reserve.take(), room.reserve.is_scarce());
-        let (reserved, most_bytes, before) = (room.reserve.bytes(), room.most_bytes, room.limit);
+        let (reserved, most_bytes, before) = (room.reserve.bytes, room.reserve.most_bytes, room.limit);
         let growth = pages_in(&self.connection, reserved)?;
         let limit = if is_held {
             let in_file = std::fs::metadata(&self.path).map_or(0, |file| file.len());

@@ -1,31 +1,29 @@
 //! Pages and audits, from the stream's messages.
 
-use super::shared::Shared;
+use super::state::{Committed, Hole};
 use super::store::Store;
 use crate::log::audit::{Audit, Auditor};
 use crate::log::page::{Entry, PAGE_BYTES, Page};
 use futures_util::future::try_join_all;
-use std::sync::Mutex;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// How many messages are asked for at a time: our own choice.
 const AT_A_TIME: u64 = 16;
 
-pub(super) struct Reader<'a> {
-    pub(super) store: &'a Store,
-    pub(super) shared: &'a Mutex<Shared>,
+#[derive(Clone)]
+pub(super) struct Reader {
+    pub(super) store: Rc<Store>,
+    pub(super) committed: Rc<RefCell<Committed>>,
 }
 
-impl Reader<'_> {
-    fn look<T>(&self, look: impl FnOnce(&Shared) -> T) -> T {
-        look(&self.shared.lock().expect("no thread panics with it"))
-    }
-
+impl Reader {
     pub(super) async fn page(&self, from: u64) -> Result<Page, String> {
-        let (start, end, last) = self.look(|shared| (shared.start, shared.ledger.next_position, shared.sequence));
-        let mut page = Page {
-            entries: Vec::new(),
-            next: from.max(start),
+        let (start, end, last) = {
+            let state = &self.committed.borrow().state;
+            (state.start, state.ledger.next_position, state.sequence)
         };
+        let mut page = Page::new(from.max(start));
         if page.next >= end {
             return Ok(page);
         }
@@ -65,8 +63,9 @@ impl Reader<'_> {
     /// Names what is missing from the page's end to `end`.
     fn put_missing(&self, page: &mut Page, end: u64) {
         let position = page.next;
-        let is_this = |hole: &&super::state::Hole| hole.position <= position && end <= hole.end;
-        let known = self.look(|shared| shared.holes.iter().find(is_this).map(|hole| hole.what.clone()));
+        let is_this = |hole: &&Hole| hole.position <= position && end <= hole.end;
+        let holes = &self.committed.borrow().state.holes;
+        let known = holes.iter().find(is_this).map(|hole| hole.what.clone());
         let what = known.unwrap_or_else(|| {
             let count = end - position;
             format!("the stream has no message with the {count} events from position {position} on")
@@ -77,7 +76,7 @@ impl Reader<'_> {
 
     /// The sequence of the last message that begins at a position or before it.
     async fn sequence_of(&self, position: u64) -> Result<u64, String> {
-        let mut high = match self.look(|shared| shared.place(position)) {
+        let mut high = match self.committed.borrow().sequence_of(position) {
             Ok(sequence) => return Ok(sequence),
             Err(before) => before,
         };
@@ -94,19 +93,14 @@ impl Reader<'_> {
 
     pub(super) async fn audit(&self) -> Result<Audit, String> {
         loop {
-            let (extent, accounts, deletions) = self.look(|shared| {
-                let extent = (shared.start, shared.ledger.next_position);
-                (extent, shared.ledger.clone(), shared.deletions.clone())
-            });
-            let mut auditor = Auditor::new(extent);
+            let state = self.committed.borrow().state.clone();
+            let mut auditor = Auditor::new((state.start, state.ledger.next_position));
             while let Some(position) = auditor.next() {
-                auditor.take(self.page(position).await?);
+                auditor.check(self.page(position).await?);
             }
             // Where events were deleted meanwhile, what they were is not known: again.
-            if self.look(|shared| shared.start) == extent.0 {
-                let mut audit = auditor.finish(accounts);
-                audit.deletions = deletions;
-                return Ok(audit);
+            if self.committed.borrow().state.start == state.start {
+                return Ok(auditor.finish(state.ledger, state.deletions));
             }
         }
     }

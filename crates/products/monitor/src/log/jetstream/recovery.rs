@@ -1,17 +1,9 @@
 //! How a log is found again: the last checkpoint that the stream reaches, then the messages after it, held against what was acknowledged.
 
-use super::state::State;
+use super::state::{Committed, State};
 use super::store::Store;
 use crate::ledger::Admission;
 use lastmile_events::Timestamp;
-
-/// A log as it was found.
-#[derive(Debug)]
-pub(super) struct Recovered {
-    pub(super) state: State,
-    /// The positions of the messages that were read, each with its sequence.
-    pub(super) sequences: Vec<(u64, u64)>,
-}
 
 /// What is known of how far the log was acknowledged.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +14,7 @@ pub(super) enum KnownEnd {
     Unknown,
 }
 
-pub(super) async fn recover(store: &Store, known_end: KnownEnd) -> Result<Recovered, String> {
+pub(super) async fn recover(store: &Store, known_end: KnownEnd) -> Result<Committed, String> {
     let extent = store.extent().await?;
     let checkpoints = store.checkpoints().await?;
     let mut known: Vec<State> = checkpoints
@@ -79,5 +71,8 @@ pub(super) async fn recover(store: &Store, known_end: KnownEnd) -> Result<Recove
     if state.epochs.is_empty() {
         state.epochs.push((0, Timestamp::now().unix_nanoseconds() as u64));
     }
-    Ok(Recovered { state, sequences })
+    Ok(Committed {
+        state,
+        sequences: sequences.into(),
+    })
 }

@@ -2,8 +2,10 @@
 
 use crate::ledger::{Ledger, SourceAccount};
 use crate::log::Deletion;
-use lastmile_events::{Source, Timestamp};
+use crate::log::epochs::Epochs;
+use lastmile_events::{Chunk, Source, Timestamp};
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// What a log knows beside its chunks.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,6 +21,46 @@ pub(super) struct State {
     /// The events that were acknowledged and are gone.
     pub(super) holes: Vec<Hole>,
     pub(super) deletions: Vec<Deletion>,
+}
+
+/// A log as it is committed, for those who read it.
+#[derive(Debug)]
+pub(super) struct Committed {
+    pub(super) state: State,
+    /// The latest messages' positions, each with its sequence.
+    pub(super) sequences: VecDeque<(u64, u64)>,
+}
+
+/// So many positions are remembered; earlier ones are searched for: our own choice.
+const SEQUENCES_MAX: usize = 1 << 16;
+
+impl Committed {
+    /// Adds chunks that were committed, each with its position and sequence; the state has them.
+    pub(super) fn add<'a>(&mut self, chunks: impl Iterator<Item = (u64, u64, &'a Chunk)>, state: &State) {
+        for (position, sequence, chunk) in chunks {
+            let source = chunk.source();
+            let account = state.ledger.sources[source].clone();
+            self.state.ledger.sources.insert(source.clone(), account);
+            self.sequences.push_back((position, sequence));
+        }
+        while self.sequences.len() > SEQUENCES_MAX {
+            self.sequences.pop_front();
+        }
+        self.state.ledger.next_position = state.ledger.next_position;
+        self.state.sequence = state.sequence;
+    }
+
+    /// The sequence of the message that holds a position, or the one before which it is.
+    pub(super) fn sequence_of(&self, position: u64) -> Result<u64, u64> {
+        let at = self.sequences.partition_point(|(first, _)| *first <= position);
+        match at.checked_sub(1) {
+            Some(at) => Ok(self.sequences[at].1),
+            None => Err(self
+                .sequences
+                .front()
+                .map_or(self.state.sequence + 1, |(_, sequence)| *sequence)),
+        }
+    }
 }
 
 /// Events that were acknowledged and are gone.
@@ -123,6 +165,10 @@ impl State {
             holes: checkpoint.holes,
             deletions: checkpoint.deletions.into_iter().map(deletion).collect(),
         })
+    }
+
+    pub(super) fn epochs(&self) -> Epochs {
+        Epochs::of(self.epochs.clone())
     }
 
     /// Notes that events were acknowledged and are gone.

@@ -20,7 +20,7 @@ const EVENTS: &str = "Lastmile-Events";
 /// The header with the checksum of a checkpoint.
 const SUM: &str = "Lastmile-Sum";
 /// How many checkpoints are kept, so that one is left that is older than what a server lost: our own choice.
-const CHECKPOINTS: i64 = 32;
+const CHECKPOINTS_MAX: i64 = 32;
 /// How long the server may take for an answer: our own choice.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The room that the headers of a message take at most.
@@ -102,7 +102,7 @@ impl Store {
             name: format!("{}_LEDGER", url.stream),
             description: Some("What became of each source's events".to_owned()),
             subjects: vec![checkpoint_subject.clone()],
-            max_messages: CHECKPOINTS,
+            max_messages: CHECKPOINTS_MAX,
             storage,
             num_replicas: 1,
             allow_direct: true,

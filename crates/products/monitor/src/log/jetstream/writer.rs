@@ -1,25 +1,26 @@
 //! The task that writes: it publishes together what waits, and acknowledges after the server has.
 
 use super::recovery::{KnownEnd, recover};
-use super::shared::Shared;
-use super::state::State;
+use super::state::{Committed, State};
 use super::store::Store;
 use crate::ledger::Admission;
 use crate::log::LogSettings;
 use crate::log::mark::AcknowledgedMark;
-use crate::log::writer::Command;
+use crate::log::shared::Shared;
+use crate::log::threaded::Command;
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, Timestamp};
+use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
-use tokio::sync::{mpsc, oneshot, watch};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
 
 pub(super) struct Writer {
     pub(super) store: Rc<Store>,
     pub(super) state: State,
     pub(super) settings: LogSettings,
-    pub(super) shared: Arc<Mutex<Shared>>,
-    pub(super) end: watch::Sender<u64>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) committed: Rc<RefCell<Committed>>,
     pub(super) mark: AcknowledgedMark,
     /// The chunks since the last checkpoint.
     pub(super) unchecked: usize,
@@ -91,37 +92,30 @@ impl Writer {
             let _ = reply.send(vec![Reply::Full; chunks.len()]);
             return;
         }
-        let durability = self.settings.durability;
-        let acknowledged = |next| Reply::Acknowledged { next, durability };
         let mut replies = Vec::with_capacity(chunks.len());
         for chunk in chunks {
             if chunk.bytes().len() > self.store.largest {
                 replies.push(Reply::Refused);
                 continue;
             }
-            replies.push(match self.state.ledger.admit(&chunk) {
-                Admission::Append { position, .. } => {
-                    let end = chunk.end();
-                    group.bytes += chunk.bytes().len();
-                    group.chunks.push((position, chunk));
-                    acknowledged(end)
-                }
-                Admission::Known { next } => acknowledged(next),
-                Admission::Gap { expected } => Reply::Gap { expected },
-                Admission::Contradiction => Reply::Refused,
-            });
+            let admission = self.state.ledger.admit(&chunk);
+            replies.push(admission.reply(&chunk, self.settings.durability));
+            if let Admission::Append { position, .. } = admission {
+                group.bytes += chunk.bytes().len();
+                group.chunks.push((position, chunk));
+            }
         }
         group.waiting.push((replies, reply));
     }
 
     async fn recover(&mut self) -> Result<(), String> {
-        let end = *self.end.borrow();
+        let end = self.shared.end.position();
         let recovered = recover(&self.store, KnownEnd::Position(end)).await?;
         self.state = recovered.state.clone();
-        let end = self.state.ledger.next_position;
-        *self.shared.lock().expect("no thread panics with it") = Shared::new(recovered, self.settings.tail_bytes);
+        let (ledger, tail_bytes) = (&self.state.ledger, self.settings.tail_bytes);
+        self.shared.replace(ledger, self.state.epochs(), tail_bytes);
+        self.committed.replace(recovered);
         self.stale = false;
-        self.end.send_replace(end);
         Ok(())
     }
 
@@ -135,12 +129,11 @@ impl Writer {
         if committed && !group.chunks.is_empty() {
             self.unchecked += group.chunks.len();
             let first = self.state.sequence + 1 - group.chunks.len() as u64;
-            let chunks = (first..).zip(group.chunks);
-            let chunks = chunks.map(|(sequence, (position, chunk))| (position, sequence, chunk));
-            let mut shared = self.shared.lock().expect("no thread panics with it");
-            shared.commit(chunks.collect(), &self.state);
-            drop(shared);
-            self.end.send_replace(self.state.ledger.next_position);
+            let numbered = group.chunks.iter().zip(first..);
+            let numbered = numbered.map(|((position, chunk), sequence)| (*position, sequence, chunk));
+            self.committed.borrow_mut().add(numbered, &self.state);
+            self.shared.add(group.chunks, &self.state.ledger);
+            self.shared.end.move_to(self.state.ledger.next_position);
         } else if !committed {
             self.stale = true;
         }
@@ -207,7 +200,7 @@ impl Writer {
         if self.stale {
             return Ok(());
         }
-        let committed = self.shared.lock().expect("no thread panics with it").sequence;
+        let committed = self.committed.borrow().state.sequence;
         let (mut sequence, mut bytes, mut events) = (1, 0, 0);
         let mut state = self.state.clone();
         for _ in 0..EXPIRE_AT_A_TIME {
@@ -238,7 +231,7 @@ impl Writer {
         }
         // First the word, then the deed: what is deleted without a word would be a hole.
         self.store.put_checkpoint(state.to_bytes()).await?;
-        self.shared.lock().expect("no thread panics with it").release(&state);
+        self.committed.borrow_mut().state = state.clone();
         self.state = state;
         self.store.purge(sequence).await
     }
