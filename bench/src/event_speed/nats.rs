@@ -1,12 +1,11 @@
 //! NATS JetStream, by the client protocol (docs.nats.io/reference/reference-protocols/nats-protocol) over a socket.
 
 use super::server::Server;
-use super::wire::{Connection, Deliveries, line, payload};
+use super::wire::{Connection, Deliveries, line, payload, publish_and_read};
 use anyhow::{Result, bail, ensure};
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::process::Command;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 pub(crate) struct Nats {
@@ -22,7 +21,6 @@ struct Message {
 
 /// The messages that may wait for their acknowledgement.
 const WINDOW: u64 = 1000;
-const TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Nats {
     pub(crate) fn start(syncs_always: bool) -> Result<Self> {
@@ -112,7 +110,7 @@ impl Nats {
 
     pub(crate) async fn deliver(&mut self, subscribers: usize, events: u64, pause: Duration) -> Result<Vec<Duration>> {
         let first = 1_000_000_000;
-        let deliveries = Rc::new(RefCell::new(Deliveries::new(first)));
+        let deliveries = RefCell::new(Deliveries::new(first));
         let mut publisher = self.connect().await?;
         let consumer = format!(
             r#"{{"stream_name":"BENCH","config":{{"deliver_subject":"push.{subscribers}","deliver_policy":"new","ack_policy":"none","filter_subject":"bench.live.{subscribers}"}}}}"#
@@ -125,7 +123,7 @@ impl Nats {
         }
         publisher.request("$JS.API.CONSUMER.CREATE.BENCH", &consumer).await?;
         let reading = readers.into_iter().map(|mut reader| {
-            let deliveries = Rc::clone(&deliveries);
+            let deliveries = &deliveries;
             async move {
                 for _ in 0..events {
                     let number = reader.connection.read_mark().await?;
@@ -145,12 +143,7 @@ impl Nats {
             }
             anyhow::Ok(())
         };
-        let reading = futures_util::future::try_join_all(reading);
-        tokio::time::timeout(TIMEOUT, async {
-            futures_util::future::try_join(publishing, reading).await
-        })
-        .await??;
-        let deliveries = Rc::into_inner(deliveries).expect("the readers are done");
+        publish_and_read(publishing, reading).await?;
         Ok(deliveries.into_inner().into_times())
     }
 }

@@ -1,7 +1,7 @@
 //! The monitor: events through an emitter, one chunk at a time, by subscription and by query.
 
 use super::server::Server;
-use super::wire::{Connection, Deliveries, mark, payload};
+use super::wire::{Connection, Deliveries, mark, payload, publish_and_read};
 use anyhow::{Context as _, Result, ensure};
 use lastmile_events::uplink::{Durability, Reply};
 use lastmile_events::{Chunk, ChunkBuilder, Emitter, EmitterSettings, FullRing, Source, Subject, Timestamp, Value};
@@ -14,7 +14,6 @@ use std::net::TcpListener;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -24,8 +23,6 @@ pub(crate) struct Ours {
     url: MonitorUrl,
     durability: Durability,
 }
-
-const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The monitor's process.
 pub(crate) fn serve(folder: &Path, durability: &str) -> Result<()> {
@@ -142,14 +139,14 @@ impl Ours {
 
     pub(crate) async fn deliver(&mut self, subscribers: usize, events: u64, pause: Duration) -> Result<Vec<Duration>> {
         let first = 1_000_000_000;
-        let deliveries = Rc::new(RefCell::new(Deliveries::new(first)));
+        let deliveries = RefCell::new(Deliveries::new(first));
         let subject = format!("bench.live.{subscribers}");
         let mut publisher = self.client();
         let mut reading = Vec::new();
         for _ in 0..subscribers {
             // As with the peers, no client library is measured.
             let mut reader = Connection::open(self.server.address).await?;
-            let deliveries = Rc::clone(&deliveries);
+            let deliveries = &deliveries;
             let request = format!("GET /v1/subscribe?from=now&subject={subject} HTTP/1.1\r\nhost: monitor\r\n\r\n");
             reader.write(request.as_bytes()).await?;
             reading.push(async move {
@@ -172,12 +169,7 @@ impl Ours {
             }
             anyhow::Ok(())
         };
-        let reading = futures_util::future::try_join_all(reading);
-        tokio::time::timeout(TIMEOUT, async {
-            futures_util::future::try_join(publishing, reading).await
-        })
-        .await??;
-        let deliveries = Rc::into_inner(deliveries).context("the readers are done")?;
+        publish_and_read(publishing, reading).await?;
         Ok(deliveries.into_inner().into_times())
     }
 }

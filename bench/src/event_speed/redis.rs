@@ -1,11 +1,10 @@
 //! Redis streams, by RESP (redis.io/docs/latest/develop/reference/protocol-spec) over a socket. The append-only file is on.
 
 use super::server::Server;
-use super::wire::{Connection, Deliveries, line, mark, payload};
+use super::wire::{Connection, Deliveries, line, mark, payload, publish_and_read};
 use anyhow::{Result, bail, ensure};
 use std::cell::RefCell;
 use std::process::Command;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 pub(crate) struct Redis {
@@ -21,7 +20,6 @@ enum Answer {
 }
 
 const WINDOW: u64 = 1000;
-const TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Redis {
     pub(crate) fn start(append_sync: &str) -> Result<Self> {
@@ -94,13 +92,13 @@ impl Redis {
 
     pub(crate) async fn deliver(&mut self, subscribers: usize, events: u64, pause: Duration) -> Result<Vec<Duration>> {
         let first = 1_000_000_000;
-        let deliveries = Rc::new(RefCell::new(Deliveries::new(first)));
+        let deliveries = RefCell::new(Deliveries::new(first));
         let stream = format!("live.{subscribers}");
         let mut publisher = self.connect().await?;
         let mut reading = Vec::new();
         for _ in 0..subscribers {
             let mut reader = self.connect().await?;
-            let (deliveries, stream) = (Rc::clone(&deliveries), stream.clone());
+            let (deliveries, stream) = (&deliveries, stream.clone());
             reading.push(async move {
                 let (mut last, mut seen) = ("0-0".to_owned(), 0);
                 while seen < events {
@@ -126,12 +124,7 @@ impl Redis {
             }
             anyhow::Ok(())
         };
-        let reading = futures_util::future::try_join_all(reading);
-        tokio::time::timeout(TIMEOUT, async {
-            futures_util::future::try_join(publishing, reading).await
-        })
-        .await??;
-        let deliveries = Rc::into_inner(deliveries).expect("the readers are done");
+        publish_and_read(publishing, reading).await?;
         Ok(deliveries.into_inner().into_times())
     }
 }

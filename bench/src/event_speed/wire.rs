@@ -111,3 +111,18 @@ impl Deliveries {
         self.times
     }
 }
+
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Runs a publisher and its readers until all of them are done.
+///
+/// # Errors
+/// When one fails, or they take longer than `TIMEOUT`.
+pub(crate) async fn publish_and_read(
+    publishing: impl Future<Output = Result<()>>,
+    reading: impl IntoIterator<Item = impl Future<Output = Result<()>>>,
+) -> Result<()> {
+    let reading = futures_util::future::try_join_all(reading);
+    tokio::time::timeout(TIMEOUT, futures_util::future::try_join(publishing, reading)).await??;
+    Ok(())
+}
