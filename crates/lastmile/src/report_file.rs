@@ -75,9 +75,9 @@ pub(crate) fn print_with_report(
     all: bool,
 ) -> anyhow::Result<()> {
     let written = report.map(|report| report.write(record)).transpose();
-    output::print_record_in(record, format, all)?;
+    let printed = output::print_record_in(record, format, all);
     if let Some(path) = written? {
         output::note(&format!("report: {}", path.display()));
     }
-    Ok(())
+    Ok(printed?)
 }

@@ -86,12 +86,17 @@ pub fn render(screen: &Screen, style: TerminalStyle) -> String {
                 0 => String::new(),
                 more => format!(" (and {more} more: --details)"),
             };
-            let room = DOUBT_LINES_MAX * width - more.len() - "doubt ".len();
-            shorten_to_lines(
-                &(format!("doubt {}", cut_at_word(first, room)) + &more),
-                width,
-                DOUBT_LINES_MAX,
-            )
+            let shortened = (0..=length(first))
+                .rev()
+                .map(|room| format!("doubt {}{more}", cut_at_word(first, room)));
+            let fitting = shortened
+                .map(|text| wrap(&text, width))
+                .find(|lines| lines.len() <= DOUBT_LINES_MAX);
+            fitting
+                .unwrap_or_default()
+                .iter()
+                .map(|line| shorten(line, width))
+                .collect()
         }
     };
     let mut answer = shorten_to_lines(&screen.answer, width, ANSWER_LINES_MAX);
@@ -217,16 +222,28 @@ fn draw_table(grid: &Grid, spare: &[&str], width: usize, lines_max: usize) -> Ve
     } else {
         lines_max.saturating_sub(2)
     };
+    let Some((last, first)) = columns.split_last() else {
+        return Vec::new();
+    };
     let line = |text: &dyn Fn(usize) -> String| {
-        let cells = columns.iter().map(|at| {
+        let mut line = String::new();
+        for at in first {
             let (text, width) = (shorten(&text(*at), NAME_WIDTH_MAX), column_width(*at));
-            if grid.columns[*at].figures {
-                format!("{text:>width$}")
+            line += &if grid.columns[*at].figures {
+                format!("{text:>width$}  ")
             } else {
-                format!("{text:width$}")
-            }
-        });
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+                format!("{text:width$}  ")
+            };
+        }
+        // Words at the end take the rest of the line.
+        let room = width.saturating_sub(length(&line));
+        let text = replace_control_characters(&text(*last));
+        line += &if grid.columns[*last].figures {
+            format!("{text:>0$}", column_width(*last).min(room))
+        } else {
+            cut_at_word(&text, room)
+        };
+        shorten(line.trim_end(), width)
     };
     let mut lines = vec![line(&|at| grid.columns[at].name.clone())];
     lines.extend((0..shown).map(|row| line(&|at| cell(at, row).to_owned())));

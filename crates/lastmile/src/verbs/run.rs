@@ -60,8 +60,9 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     } else {
         format!("report: {}", run_store::write_page(&folder, &kept, &run)?.display())
     };
-    output::print_record(&run, args.format.format())?;
+    let printed = output::print_record(&run, args.format.format());
     output::note(&written);
+    printed?;
     Ok(fail_on::run_exit(&gated, &run))
 }
 

@@ -64,6 +64,7 @@ fn the_example_gets_an_answer_in_a_terminal_too() {
     let har = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/shop.har");
     let text = sandbox.data(&[
         "advise",
+        "--details",
         har,
         "--link",
         "wpt/3g",
@@ -137,7 +138,8 @@ fn each_host_of_a_har_is_replayed_over_its_recorded_protocol_and_that_is_said() 
     assert_eq!(replayed(&as_recorded), ["http/1.1", "h2", "h2"]);
     assert_eq!(replayed(&over_1), ["http/1.1"; 3]);
     assert_ne!(as_recorded["links"][0]["page"], over_1["links"][0]["page"]);
-    let text = sandbox.data(&words).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = sandbox.data(&[&words[..], &["--details"]].concat());
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [
         "HTTP/2 over 1 connection per host for 2 hosts, and HTTP/1.1 over up to 6 connections per host for old.example, as recorded",
         "1 of 3 hosts were recorded over HTTP/3 and are replayed over HTTP/2",
@@ -511,6 +513,7 @@ fn a_table_of_an_advice_has_no_interval_without_a_width_and_names_no_report_that
     let sandbox = Sandbox::new();
     let words = [
         "advise",
+        "--details",
         page_folder(&sandbox),
         "--link",
         "wpt/cable",

@@ -3,6 +3,7 @@
 use crate::record::{Conformance, RuleStatus};
 use lastmile_report::csv::Rows;
 use lastmile_report::document::{Block, Detail, Grid, Record, RowEmphasis};
+use lastmile_report::screen::Screen;
 
 impl Record for Conformance {
     /// The answer, then every rule: the broken ones first, since those need mending.
@@ -31,6 +32,27 @@ impl Record for Conformance {
             rows.row([&verdict.name, standing, &verdict.asks, &verdict.found, &verdict.source].map(str::to_owned));
         }
         rows
+    }
+
+    fn screen(&self) -> Option<Screen> {
+        let broken = self
+            .verdicts
+            .iter()
+            .filter(|verdict| verdict.standing == RuleStatus::Broken);
+        let grid = Grid::new("", "").word_columns(["broken rule", "source", "what the server did"]);
+        let rows = broken.map(|verdict| {
+            [&verdict.name, &verdict.source, &verdict.found]
+                .map(String::clone)
+                .to_vec()
+        });
+        let grid = grid.plain_rows(rows);
+        Some(Screen {
+            question: format!("{}: {} rules tried.", self.target, self.verdicts.len()),
+            table: (!grid.rows.is_empty()).then_some(grid),
+            spare_columns: vec!["source"],
+            answer: answer(self),
+            ..Screen::default()
+        })
     }
 }
 

@@ -2,10 +2,12 @@
 
 use crate::csv;
 use crate::record::{EncodingComparison, EncodingDelivery, EncodingOutcome, EncodingSetting};
+use crate::screen;
 use lastmile_report::csv::Rows;
 use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
 use lastmile_report::number::{counted, mean_and_spread, mean_bytes, percent, quantity};
 use lastmile_report::page::{Page, PageRecord};
+use lastmile_report::screen::Screen;
 
 impl Record for EncodingComparison {
     fn blocks(&self, detail: Detail) -> Vec<Block> {
@@ -31,6 +33,10 @@ impl Record for EncodingComparison {
 
     fn rows(&self) -> Rows {
         csv::encoding(self)
+    }
+
+    fn screen(&self) -> Option<Screen> {
+        Some(screen::screen(self))
     }
 }
 

@@ -16,6 +16,7 @@ mod findings;
 mod framing;
 mod link_run;
 pub mod record;
+mod screen;
 mod sizes;
 mod summary;
 

@@ -2,17 +2,19 @@
 
 use crate::csv;
 use crate::record::{Knee, Load, LoadRun, RateLimit, RunPurpose};
+use crate::screen;
 use lastmile_report::csv::Rows;
 use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
 use lastmile_report::number::{count, interval, percent, quantity};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::DoubtKind;
+use lastmile_report::screen::Screen;
 
 impl Record for Load {
     fn blocks(&self, detail: Detail) -> Vec<Block> {
         let mut blocks = tables(self, detail);
         blocks.extend(doubts(self));
-        blocks.extend(answer(self));
+        blocks.extend(answers(self).into_iter().map(Block::Answer));
         blocks.push(Block::Text(provenance_text(self)));
         blocks
     }
@@ -20,10 +22,14 @@ impl Record for Load {
     fn rows(&self) -> Rows {
         csv::load(self)
     }
+
+    fn screen(&self) -> Option<Screen> {
+        Some(screen::screen(self))
+    }
 }
 
 /// What the server carries, in sentences. What failed or does not count comes first, and in the same paragraph as the rest.
-fn answer(load: &Load) -> Vec<Block> {
+pub(crate) fn answers(load: &Load) -> Vec<String> {
     let limits = load.limits.iter().map(limit_text);
     let knees = load.knees.iter().map(knee_text);
     let mut texts: Vec<String> = limits.chain(knees).chain(curves_without_knee(load)).collect();
@@ -37,7 +43,7 @@ fn answer(load: &Load) -> Vec<Block> {
         texts.insert(0, failure);
         texts = vec![texts.join(" ")];
     }
-    texts.into_iter().map(Block::Answer).collect()
+    texts
 }
 
 /// What failed as a whole, and what does not count, with the cause of the first.
@@ -503,7 +509,7 @@ fn provenance_text(load: &Load) -> String {
 impl PageRecord for Load {
     fn page(&self) -> Page<'_> {
         let load = self;
-        let mut summary = answer(load);
+        let mut summary: Vec<Block> = answers(load).into_iter().map(Block::Answer).collect();
         summary.extend(doubts(load));
         let mut facts = vec![load.target.clone()];
         facts.extend(load.link.clone());

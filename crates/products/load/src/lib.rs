@@ -25,6 +25,7 @@ pub mod rate;
 pub mod record;
 pub mod request;
 pub mod schedule;
+mod screen;
 pub mod search;
 pub mod self_check;
 #[cfg(target_os = "linux")]

@@ -5,6 +5,7 @@
 
 mod frontier;
 mod maps;
+mod screen;
 mod settings;
 
 pub(crate) use settings::{beyond, settings};
@@ -16,6 +17,7 @@ use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis, 
 use lastmile_report::number::{count, counted, mean_and_spread, percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::Figure;
+use lastmile_report::screen::Screen;
 
 impl Record for Tuning {
     /// The tuning in the order of a terminal: the answer first, then what it was chosen from.
@@ -45,6 +47,10 @@ impl Record for Tuning {
 
     fn rows(&self) -> Rows {
         csv::tuning(self)
+    }
+
+    fn screen(&self) -> Option<Screen> {
+        Some(screen::screen(self))
     }
 }
 
