@@ -60,7 +60,13 @@ impl<'a> Replays<'a> {
         };
         let one = |&(link, sent, repeat): &(usize, &[EncodedResponse], u64)| {
             let seed = prepared.options.root().derive_index(repeat);
-            replay(&scene, &prepared.options.links[link].1, sent, seed).map_err(|error| error.to_string())
+            let replayed = replay(&scene, &prepared.options.links[link].1, sent, seed);
+            // The times of requests are dropped: there may be thousands of replays of thousands of requests.
+            let without_requests = |load| PageLoad {
+                requests: Vec::new(),
+                ..load
+            };
+            replayed.map(without_requests).map_err(|error| error.to_string())
         };
         let mut on_done = Progress::counter(phase, jobs.len(), progress);
         let mut outcomes = self.workers.run(&jobs, one, &mut on_done)?.into_iter();
