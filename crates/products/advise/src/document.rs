@@ -677,13 +677,15 @@ mod tests {
         check_record(
             &advice(),
             &[
-                "har", "static", "dynamic", "http/1.1", "h2", "cold", "nginx", "apache", "default", "first", "fallback",
+                "har", "static", "dynamic", "http/1.1", "h2", "cold", "nginx", "apache", "default", "first",
+                "fallback", "VeryHigh", "High", "Low",
             ],
         );
         check_page(
             &advice(),
             &[
-                "har", "static", "dynamic", "http/1.1", "h2", "cold", "nginx", "apache", "default", "first", "fallback",
+                "har", "static", "dynamic", "http/1.1", "h2", "cold", "nginx", "apache", "default", "first",
+                "fallback", "VeryHigh", "High", "Low",
             ],
             &advice()
                 .options

@@ -10,6 +10,7 @@
 //! | the page, and one load of it | crate `page` |
 //! | all replays, each once | `measure`, `replays` |
 //! | the recommended mix of settings | `search` tries mixes, with the times of `isolated_transfer` as a hint; `select` chooses |
+//! | one repeat once more, request by request | `waterfall` |
 //! | what servers do, and the bandwidth up to which a setting pays | `snippets`, `break_even` |
 //! | the page in a real browser, where that is asked for | `browser_loads` |
 //! | the record and its sentences | `answer`, `prose`, `extra_tables`, `doubts` |
@@ -40,6 +41,7 @@ mod response_classes;
 mod search;
 mod select;
 mod snippets;
+mod waterfall;
 
 pub use doubts::DOUBTS;
 

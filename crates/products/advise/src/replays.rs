@@ -108,6 +108,7 @@ impl<'a> Replays<'a> {
         };
         PairedLoads {
             loads: outcomes.iter().map(of_kept).collect(),
+            repeats: kept.iter().map(|repeat| *repeat as u64).collect(),
             failed: why.map(|why| ((common - kept.len()) as u64, why)),
             replays: self,
             mixes: mixes.to_vec(),
@@ -119,6 +120,8 @@ impl<'a> Replays<'a> {
 pub(super) struct PairedLoads<'a> {
     /// For each mix, its page loads.
     pub(super) loads: Vec<Vec<PageLoad>>,
+    /// The repeats that these are.
+    pub(super) repeats: Vec<u64>,
     /// The number of repeats left out, and the first failure.
     pub(super) failed: Option<(u64, String)>,
     replays: &'a Replays<'a>,
