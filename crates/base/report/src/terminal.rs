@@ -57,7 +57,7 @@ impl Paint {
                     .collect();
                 format!("{}{}\n{lines}", self.title(title), self.wrapped(note, ""))
             }
-            Block::Chart(_) | Block::Heat(_) | Block::Folded { .. } => String::new(),
+            Block::Chart(_) | Block::Heat(_) | Block::Waterfall(_) | Block::Folded { .. } => String::new(),
         }
     }
 

@@ -11,6 +11,8 @@ use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::{Axis, Chart, Doubt, DoubtKind, Figure, Point, Scale, Series, Source};
 use lastmile_report::saving::Saving;
 
+mod waterfall;
+
 impl Record for Advice {
     fn document(&self, detail: Detail) -> Document {
         blocks(self, detail).into()
@@ -157,6 +159,11 @@ fn link_blocks(advice: &Advice, link: &LinkAdvice, detail: Detail) -> Vec<Block>
         blocks.push(Block::Chart(page_chart(link)));
     }
     blocks.push(Block::Grid(page_grid(advice, link, detail)));
+    if detail == Detail::All
+        && let Some(waterfall) = &link.waterfall
+    {
+        blocks.push(Block::Waterfall(waterfall::drawing(advice, link, waterfall)));
+    }
     if let Some(browser) = &link.browser {
         blocks.push(Block::Grid(browser_grid(browser)));
     }
