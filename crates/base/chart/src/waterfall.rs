@@ -5,7 +5,7 @@
 
 use crate::axis::{Tick, ticks_from_zero};
 use crate::escape::Text;
-use lastmile_units::number::quantity;
+use lastmile_units::number::{Prefixed, prefix, quantity, with_decimals};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
@@ -143,6 +143,8 @@ struct Drawing<'a> {
     rows: Vec<&'a Row>,
     /// Where the time axis ends, in seconds.
     end: f64,
+    /// The unit of the times at the ends of the rows.
+    unit: Prefixed,
 }
 
 impl<'a> Drawing<'a> {
@@ -154,11 +156,13 @@ impl<'a> Drawing<'a> {
             .iter()
             .flat_map(|row| [row.end(), row.before.map_or(0.0, |[_, end]| end)]);
         let end = loads.map(|load| load.end).chain(ends).fold(0.0, f64::max);
+        // A line at the very end would be cut off.
+        let end = if end > 0.0 { end * 1.01 } else { 1.0 };
         Self {
             waterfall,
             rows,
-            // A line at the very end would be cut off.
-            end: if end > 0.0 { end * 1.01 } else { 1.0 },
+            end,
+            unit: prefix(end, "s"),
         }
     }
 
@@ -196,7 +200,7 @@ impl<'a> Drawing<'a> {
         for phase in Phase::ALL.iter().filter(|phase| occurs(phase)) {
             write!(out, "<li><i class=\"{}\"></i>{}</li>", phase.class(), phase.name())?;
         }
-        let end = |load: &Load| format!("the page is there, {}: {}", load.name, quantity(load.end, "s"));
+        let end = |load: &Load| format!("page time {}: {}", load.name, quantity(load.end, "s"));
         if let Some(before) = before {
             write!(out, "<li><s></s>{}</li>", Text(&before.name))?;
         }
@@ -212,7 +216,8 @@ impl<'a> Drawing<'a> {
 
     fn write_axis(&self, out: &mut String, ticks: &[Tick]) -> fmt::Result {
         out.push_str("<div class=\"row axis\"><span class=\"n\">request</span><span class=\"t\">");
-        for tick in ticks {
+        // The text of a tick at the very end would run into the next column.
+        for tick in ticks.iter().filter(|tick| tick.at < 0.95) {
             write!(out, "<b style=\"left:{}\">{}</b>", share(tick.at), Text(&tick.text))?;
         }
         let saved = if self.waterfall.before.is_some() {
@@ -220,11 +225,20 @@ impl<'a> Drawing<'a> {
         } else {
             "takes"
         };
-        writeln!(out, "</span><span class=\"d\">{saved}</span></div>")
+        writeln!(
+            out,
+            "</span><span class=\"d\">{saved} ({})</span></div>",
+            self.unit.unit
+        )
     }
 
     fn write_rows(&self, out: &mut String, rows: &[&Row]) -> fmt::Result {
-        out.push_str("<ol>\n");
+        let path = if rows.iter().any(|row| row.is_critical) {
+            " class=\"path\""
+        } else {
+            ""
+        };
+        writeln!(out, "<ol{path}>")?;
         for row in rows {
             self.write_row(out, row)?;
         }
@@ -255,7 +269,7 @@ impl<'a> Drawing<'a> {
 
     fn write_row(&self, out: &mut String, row: &Row) -> fmt::Result {
         let critical = if row.is_critical { " k" } else { "" };
-        write!(out, "<li class=\"row{critical}\" title=\"{}\">", Text(tooltip(row)))?;
+        write!(out, "<li class=\"row{critical}\" title=\"{}\">", tooltip(row))?;
         let bars: Vec<(char, f64)> = row
             .phases
             .iter()
@@ -282,7 +296,7 @@ impl<'a> Drawing<'a> {
         out.push_str("</span><span class=\"t\">");
         if let Some([from, to]) = before {
             let (left, width) = (self.percent(from), self.percent(to - from));
-            write!(out, "<s style=\"left:{left};width:{width}\"></s>")?;
+            write!(out, "<s style=left:{left};width:{width}></s>")?;
         }
         let mut from = start;
         for (class, length) in bars.iter().filter(|(_, length)| *length > 0.0) {
@@ -293,7 +307,7 @@ impl<'a> Drawing<'a> {
             } else {
                 String::new()
             };
-            write!(out, "<i class=\"{class}\" style=\"{left}width:{width}\"></i>")?;
+            write!(out, "<i class={class} style={left}width:{width}></i>")?;
             from += length;
         }
         let (class, text) = self.last_cell(from, before, from - start);
@@ -302,16 +316,13 @@ impl<'a> Drawing<'a> {
 
     /// How much sooner a request ends than in the other load; how long it takes, where there is none.
     fn last_cell(&self, end: f64, before: Option<[f64; 2]>, length: f64) -> (&'static str, String) {
-        let loads = std::iter::once(&self.waterfall.load).chain(&self.waterfall.before);
-        let page = loads.map(|load| load.end).fold(0.0, f64::max);
+        let time = |seconds: f64| with_decimals(seconds / self.unit.size, if self.unit.size < 1.0 { 0 } else { 2 });
         match (before, &self.waterfall.before) {
-            (Some([_, end_before]), _) if (end_before - end).abs() < SAME * page => (" same", "same".to_owned()),
-            (Some([_, end_before]), _) if end_before < end => {
-                (" later", format!("−{}", quantity(end - end_before, "s")))
-            }
-            (Some([_, end_before]), _) => ("", quantity(end_before - end, "s")),
+            (Some([_, end_before]), _) if (end_before - end).abs() < SAME * self.end => (" same", "same".to_owned()),
+            (Some([_, end_before]), _) if end_before < end => (" later", format!("−{}", time(end - end_before))),
+            (Some([_, end_before]), _) => ("", time(end_before - end)),
             (None, Some(_)) => ("", String::new()),
-            (None, None) => ("", quantity(length, "s")),
+            (None, None) => ("", time(length)),
         }
     }
 
@@ -362,7 +373,7 @@ fn split_name(name: &str) -> (&str, &str) {
     }
 }
 
-/// Everything that is known about a row, in lines.
+/// Everything that is known about a row, in lines, as the value of an attribute.
 fn tooltip(row: &Row) -> String {
     let from_to = |start: f64, end: f64| format!("{} to {}", quantity(start, "s"), quantity(end, "s"));
     let mut text = format!("{}\n{}", row.name, from_to(row.start, row.end()));
@@ -380,5 +391,9 @@ fn tooltip(row: &Row) -> String {
     if !row.details.is_empty() {
         let _ = write!(text, "\n{}", row.details);
     }
-    text
+    // A row stays on one line.
+    Text(text).to_string().replace('\n', "&#10;")
 }
+
+#[cfg(test)]
+mod tests;

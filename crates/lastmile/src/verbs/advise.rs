@@ -6,8 +6,9 @@ use crate::exit::Exit;
 #[cfg(target_os = "linux")]
 use crate::exit::UnavailableError;
 use crate::{cost_table, interrupt, links, output, privileges, progress, run_store};
+use anyhow::Context as _;
 use lastmile_advise::record::Advice;
-use lastmile_advise::{self as advise, AdviseError, Options, Phase, Progress};
+use lastmile_advise::{self as advise, AdviseError, Options, Phase, Progress, har};
 use lastmile_builtin_studies::fidelity;
 use lastmile_codec::content::CodecSpec;
 use lastmile_page::LoadOptions;
@@ -46,6 +47,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     } else {
         Some(ReportPath::open(args)?)
     };
+    let archives = args.har.as_deref().map(open_archives).transpose()?;
     if !named {
         output::note(&format!(
             "links: {LINKS}; name your users' with --link (`lastmile profiles list` has them)"
@@ -109,6 +111,9 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
             if let Some(page) = page {
                 page.remove_empty_folder();
             }
+            if let Some(folder) = archives {
+                let _ = std::fs::remove_dir(folder.path());
+            }
             if error == AdviseError::Interrupted {
                 output::note("stopped; nothing was kept");
                 return Ok(Exit::Interrupted);
@@ -119,8 +124,26 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     if let Some(page) = page {
         page.write(&advice)?;
     }
+    if let Some(folder) = archives {
+        write_archives(&folder, &advice, &traffic)?;
+    }
     output::print_record(&advice, args.format.format)?;
     Ok(Exit::Done)
+}
+
+/// The folder that `--har` names.
+fn open_archives(path: &Path) -> anyhow::Result<RunFolder> {
+    let named = || format!("--har {}: name a folder that can be made", path.display());
+    RunFolder::at(path).with_context(named)
+}
+
+fn write_archives(folder: &RunFolder, advice: &Advice, traffic: &Traffic) -> anyhow::Result<()> {
+    let archives = har::archives(advice, traffic);
+    for (name, content) in &archives {
+        folder.write_whole(name, content.as_bytes())?;
+    }
+    output::note(&format!("{} HAR files in {}", archives.len(), folder.path().display()));
+    Ok(())
 }
 
 /// Checks that Chromium can load the traffic here. Acquires the right to make the emulated world, before any thread is started.

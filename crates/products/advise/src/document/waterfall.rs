@@ -20,11 +20,17 @@ pub(super) fn drawing(advice: &Advice, link: &LinkAdvice, waterfall: &Waterfall)
         "as recorded"
     };
     let requests = Requests::new(advice, waterfall);
+    let main = requests
+        .main_host
+        .and_then(|host| advice.options.hosts.get(host as usize));
+    let without_host = main.map_or_else(String::new, |main| {
+        format!(" Names without a host are of {}.", address(main))
+    });
     drawn::Waterfall {
         title: format!("Every request on {}", link.name),
         note: format!(
             "Bars are the page as recommended, outlines the page {before}. Both are one simulated load, of the repeat with the median page \
-             time, with the same random choices. On the right: how much sooner a response is there. Point at a row for all that is known of it."
+             time, with the same random choices. On the right: how much sooner a response is there.{without_host} Point at a row for all that is known of it."
         ),
         load: load("as recommended", recommended),
         before: Some(load(before, today)),
