@@ -182,9 +182,17 @@ mod tests {
     use crate::tests::{advised, fixtures, options, small_page};
     use lastmile_traffic::responses::har;
 
+    fn numbered_page() -> Traffic {
+        let mut page = small_page();
+        for (index, response) in page.responses.iter_mut().enumerate() {
+            response.index = index;
+        }
+        page
+    }
+
     #[test]
     fn our_own_reader_finds_the_same_requests_at_the_same_times() {
-        let mut traffic = small_page();
+        let mut traffic = numbered_page();
         traffic.responses[1].url = "https://a.example/app.js?\"</script>".to_owned();
         let advice = advised(&traffic, &options(&["wpt/3g"]));
         let archives = archives(&advice, &traffic);
@@ -217,7 +225,7 @@ mod tests {
 
     #[test]
     fn the_timings_of_an_entry_add_up_and_no_handshake_is_minus_one() {
-        let traffic = small_page();
+        let traffic = numbered_page();
         let advice = advised(&traffic, &options(&["wpt/cable"]));
         let (_, content) = &archives(&advice, &traffic)[0];
         let archive: Value = serde_json::from_str(content).unwrap();
