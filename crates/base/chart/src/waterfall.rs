@@ -217,7 +217,7 @@ impl<'a> Drawing<'a> {
     fn write_axis(&self, out: &mut String, ticks: &[Tick]) -> fmt::Result {
         out.push_str("<div class=\"row axis\"><span class=\"n\">request</span><span class=\"t\">");
         // The text of a tick at the very end would run into the next column.
-        for tick in ticks.iter().filter(|tick| tick.at < 0.95) {
+        for tick in ticks.iter().filter(|tick| tick.at < 0.9) {
             write!(out, "<b style=\"left:{}\">{}</b>", share(tick.at), Text(&tick.text))?;
         }
         let saved = if self.waterfall.before.is_some() {
