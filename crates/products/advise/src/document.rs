@@ -158,12 +158,12 @@ fn link_blocks(advice: &Advice, link: &LinkAdvice, detail: Detail) -> Vec<Block>
     if detail == Detail::All && !link.page.is_empty() {
         blocks.push(Block::Chart(page_chart(link)));
     }
-    blocks.push(Block::Grid(page_grid(advice, link, detail)));
     if detail == Detail::All
         && let Some(waterfall) = &link.waterfall
     {
         blocks.push(Block::Waterfall(waterfall::drawing(advice, link, waterfall)));
     }
+    blocks.push(Block::Grid(page_grid(advice, link, detail)));
     if let Some(browser) = &link.browser {
         blocks.push(Block::Grid(browser_grid(browser)));
     }

@@ -7,6 +7,7 @@ use crate::record::waterfall::{SimulatedLoad, Waterfall};
 use crate::record::{Advice, Protocol};
 use lastmile_testbed::http::EPOCH;
 use lastmile_traffic::responses::{Response, Traffic};
+use lastmile_units::ByteCount;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -113,7 +114,7 @@ impl Writer<'_> {
         if coding != "identity" {
             headers.push(header("content-encoding", coding));
         }
-        let head = |bytes: Option<lastmile_units::ByteCount>| bytes.map_or(-1, |bytes| bytes.get() as i64);
+        let head = |bytes: Option<ByteCount>| bytes.map_or(-1, |bytes| bytes.get() as i64);
         let response_head = head(response.response_header_bytes);
         let mut entry = json!({
             "pageref": PAGE,
@@ -212,10 +213,7 @@ mod tests {
                 assert_eq!(response.started, since_first(load.start_us[request]));
                 assert_eq!(response.total, Some(Duration::from_micros(phases.iter().sum())));
                 assert_eq!(response.wait, Some(Duration::from_micros(phases[4])));
-                assert_eq!(
-                    response.transferred.map(|bytes| bytes.get()),
-                    Some(load.body_bytes[request])
-                );
+                assert_eq!(response.transferred.map(ByteCount::get), Some(load.body_bytes[request]));
                 assert_eq!(response.body.size(), recorded.body.size());
                 assert_eq!(response.connection, Some((load.connection[request] + 1).to_string()));
                 assert_eq!(response.content_encoding.as_deref(), Some(&*load.coding[request]));
