@@ -21,7 +21,7 @@ use std::path::PathBuf;
   lastmile advise shop.har --server nginx             only what nginx supports
   lastmile advise shop.har --link wpt/3g --world sim,emu   in Chromium, too
   lastmile advise shop.har --format json > advice.json
-  lastmile advise shop.har --har loads/               simulated loads, for a waterfall viewer
+  lastmile advise shop.har --har loads/               simulated loads as HAR
 
 Links to begin with: wpt/3g, wpt/4g, wpt/cable, wpt/fios, chrome/slow-3g, published/dialup-56k.
 `lastmile profiles list` names all of them.
