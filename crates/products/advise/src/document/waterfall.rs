@@ -30,7 +30,8 @@ pub(super) fn drawing(advice: &Advice, link: &LinkAdvice, waterfall: &Waterfall)
         title: format!("Every request on {}", link.name),
         note: format!(
             "Bars are the page as recommended, outlines the page {before}. Both are one simulated load, of the repeat with the median page \
-             time, with the same random choices. On the right: how much sooner a response is there.{without_host} Point at a row for all that is known of it."
+             time, with the same random choices. On the right: how much sooner a response is there.{without_host} \
+             Point at a row for all that is known of it."
         ),
         load: load("as recommended", recommended),
         before: Some(load(before, today)),
