@@ -168,6 +168,21 @@ impl FittedAxis {
     }
 }
 
+/// The multiples of a round step from 0 to `end`, about `wanted` of them, each with its unit; and that step.
+pub(super) fn ticks_from_zero(end: f64, unit: &str, wanted: usize) -> (f64, Vec<Tick>) {
+    let step = nice_step(end / wanted as f64);
+    let shown = shown_unit(unit, end);
+    let tick = |n: i64| {
+        let value = n as f64 * step;
+        let text = with_decimals(value / shown.size, places_of(step / shown.size));
+        Tick {
+            at: value / end,
+            text: format!("{text} {}", shown.unit),
+        }
+    };
+    (step, (0..=(end / step) as i64).map(tick).collect())
+}
+
 /// The prefix for an axis up to `largest`; a ratio is shown in per cent.
 fn shown_unit(unit: &str, largest: f64) -> Prefixed {
     match unit {

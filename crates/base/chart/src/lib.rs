@@ -5,7 +5,7 @@
 //! shape, so that measured and published figures of one quantity are seen to belong together. Colours are CSS variables, in [`CSS`], light and dark.
 //!
 //! `axis` computes where a value lies, `label_placement` where text fits, `markers` draws points, `stack` areas and bars, `marks` what stands out on a curve,
-//! `legend` explains the marks. `heatmap` draws fields of cells, in the scale of `colour`.
+//! `legend` explains the marks. `heatmap` draws fields of cells, in the scale of `colour`; `waterfall` draws the requests of a page, as HTML.
 
 mod axis;
 mod colour;
@@ -19,6 +19,7 @@ mod marks;
 mod stack;
 #[cfg(test)]
 mod tests;
+pub mod waterfall;
 
 use axis::FittedAxis;
 pub use data::{Axis, Chart, Mark, Point, Scale, Series, Source};
@@ -30,7 +31,7 @@ use markers::{SeriesStyle, legend_name};
 use std::fmt::Write;
 
 /// The style that drawings need, to be put once into the page they are in.
-pub const CSS: &str = include_str!("chart.css");
+pub const CSS: &str = concat!(include_str!("chart.css"), include_str!("waterfall.css"));
 
 /// The width that a chart is laid out for; text has the same size in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

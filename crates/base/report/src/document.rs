@@ -9,6 +9,7 @@ use crate::csv::Rows;
 use crate::record::{Chart, Doubt, Finding, Levels, Table, Threshold};
 use crate::screen::Screen;
 use lastmile_chart::heatmap::HeatMap;
+use lastmile_chart::waterfall::Waterfall;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -69,6 +70,8 @@ pub enum Block {
     Chart(Chart),
     /// A field of coloured cells, drawn.
     Heat(HeatMap),
+    /// The requests of a page, drawn.
+    Waterfall(Waterfall),
     /// Detail that few readers want: folded away on a page, left out elsewhere.
     Folded { summary: String, blocks: Vec<Block> },
 }

@@ -32,7 +32,7 @@ fn block(block: &Block) -> String {
                 text.trim_end()
             )
         }
-        Block::Chart(_) | Block::Heat(_) | Block::Folded { .. } => String::new(),
+        Block::Chart(_) | Block::Heat(_) | Block::Waterfall(_) | Block::Folded { .. } => String::new(),
     }
 }
 

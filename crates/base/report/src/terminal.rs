@@ -52,7 +52,7 @@ impl TerminalStyle {
                     .collect();
                 format!("{}{}\n{lines}", self.title(title), self.wrapped(note, ""))
             }
-            Block::Chart(_) | Block::Heat(_) | Block::Folded { .. } => String::new(),
+            Block::Chart(_) | Block::Heat(_) | Block::Waterfall(_) | Block::Folded { .. } => String::new(),
         }
     }
 

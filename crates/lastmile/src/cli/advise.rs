@@ -21,6 +21,7 @@ use std::path::PathBuf;
   lastmile advise shop.har --server nginx             only what nginx supports
   lastmile advise shop.har --link wpt/3g --world sim,emu   in Chromium, too
   lastmile advise shop.har --format json > advice.json
+  lastmile advise shop.har --har loads/               simulated loads as HAR
 
 Links to begin with: wpt/3g, wpt/4g, wpt/cable, wpt/fios, chrome/slow-3g, published/dialup-56k.
 `lastmile profiles list` names all of them.
@@ -96,6 +97,10 @@ pub(crate) struct AdviseArgs {
     /// The report's file [default: runs/advise-DATE-TIME/report.html, in UTC]
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
+
+    /// Write the simulated loads of the page into this folder as HAR files, for other tools: LINK-today.har and LINK-recommended.har
+    #[arg(long, value_name = "DIR")]
+    pub(crate) har: Option<PathBuf>,
 
     /// Write no report
     #[arg(long, conflicts_with = "report")]

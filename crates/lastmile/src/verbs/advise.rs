@@ -6,7 +6,9 @@ use crate::exit::Exit;
 use crate::exit::UnavailableError;
 use crate::report_file::{ReportFile, print_with_report};
 use crate::{cost_table, interrupt, links, output, privileges, progress, run_store};
-use lastmile_advise::{self as advise, AdviseError, Options, Phase, Progress};
+use anyhow::Context as _;
+use lastmile_advise::record::Advice;
+use lastmile_advise::{self as advise, AdviseError, Options, Phase, Progress, har};
 use lastmile_builtin_studies::fidelity;
 use lastmile_codec::content::CodecSpec;
 use lastmile_page::LoadOptions;
@@ -15,6 +17,7 @@ use lastmile_page::chromium::{self, BrowserError, BrowserOptions};
 #[cfg(target_os = "linux")]
 use lastmile_page::{Page, playback::Playback};
 use lastmile_report::connections::Connections;
+use lastmile_study::run_folder::RunFolder;
 use lastmile_testbed::settings::World;
 use lastmile_traffic::responses::Traffic;
 use std::path::Path;
@@ -33,6 +36,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     }
     // The report's folder is made first, so that a wrong path does not cost a long calculation.
     let report = (!args.no_report).then(|| report_file(args)).transpose()?;
+    let archives = args.har.as_deref().map(open_archives).transpose()?;
     links::note_default(&args.link, LINKS);
     let defaults = Options::default();
     let tried = |codec: &CodecSpec| args.encodings.is_empty() || args.encodings.contains(&codec.coding());
@@ -93,6 +97,9 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
                 // Fails where the folder holds other files, which stay.
                 let _ = std::fs::remove_dir(report.folder.path());
             }
+            if let Some(folder) = archives {
+                let _ = std::fs::remove_dir(folder.path());
+            }
             if error == AdviseError::Interrupted {
                 output::note("stopped; nothing was kept");
                 return Ok(Exit::Interrupted);
@@ -100,8 +107,25 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
             return Err(error.into());
         }
     };
+    let written = archives.map_or(Ok(()), |folder| write_archives(&folder, &advice, &traffic));
     print_with_report(&advice, report.as_ref(), args.format.format(), false)?;
+    written?;
     Ok(Exit::Done)
+}
+
+/// The folder that `--har` names.
+fn open_archives(path: &Path) -> anyhow::Result<RunFolder> {
+    let named = || format!("--har {}: name a folder that can be made", path.display());
+    RunFolder::at(path).with_context(named)
+}
+
+fn write_archives(folder: &RunFolder, advice: &Advice, traffic: &Traffic) -> anyhow::Result<()> {
+    let archives = har::archives(advice, traffic);
+    for (name, content) in &archives {
+        folder.write_whole(name, content.as_bytes())?;
+    }
+    output::note(&format!("{} HAR files in {}", archives.len(), folder.path().display()));
+    Ok(())
 }
 
 /// Checks that Chromium can load the traffic here. Acquires the right to make the emulated world, before any thread is started.

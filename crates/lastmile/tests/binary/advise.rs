@@ -72,7 +72,14 @@ fn the_example_gets_an_answer_in_a_terminal_too() {
         "1",
         "--report",
         "shop.html",
+        "--har",
+        "loads",
     ]);
+    for load in ["today", "recommended"] {
+        let archive = sandbox.read(format!("loads/wpt-3g-{load}.har"));
+        let archive: serde_json::Value = serde_json::from_str(&archive).unwrap();
+        assert_eq!(archive["log"]["entries"].as_array().unwrap().len(), 70, "{load}");
+    }
     for words in ["wpt/3g", "nginx", "Apache", "Caddy"] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -149,6 +149,7 @@ fn link_advice(prepared: &PreparedReplay<'_>, index: usize, measured: &LinkMeasu
         page: pages(prepared, &figures, measured),
         screened: screened(prepared, &figures, measured),
         browser: None,
+        waterfall: measured.waterfall.clone(),
         kinds,
     };
     link.summary = prose::link_summary(&link);

@@ -206,7 +206,7 @@ impl MedianResponse {
             let (handshakes, seed) = (replay::HandshakeCost::default(), prepared.options.root());
             let replayed =
                 replay::run(&prepared.options.load, &link, &[self.version], script, handshakes, seed).ok()?;
-            Some(replayed.transfer_times[0].as_secs_f64())
+            Some(replayed.requests[0].transfer_time().as_secs_f64())
         };
         Some([time(plain)?, time(compressed)?])
     }

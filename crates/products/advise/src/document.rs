@@ -15,6 +15,8 @@ use lastmile_report::record::{Axis, Chart, Doubt, Figure, Point, Scale, Series, 
 use lastmile_report::saving::Saving;
 use lastmile_report::screen::Screen;
 
+mod waterfall;
+
 impl Record for Advice {
     /// The answer first, then its grounds: on a terminal, as far as they fit on a few screens; else, every setting that no other one dominates.
     fn blocks(&self, detail: Detail) -> Vec<Block> {
@@ -151,6 +153,11 @@ fn link_blocks(advice: &Advice, link: &LinkAdvice, detail: Detail) -> Vec<Block>
     }
     if detail == Detail::All && !link.page.is_empty() {
         blocks.push(Block::Chart(page_chart(link)));
+    }
+    if detail == Detail::All
+        && let Some(waterfall) = &link.waterfall
+    {
+        blocks.push(Block::Waterfall(waterfall::drawing(advice, link, waterfall)));
     }
     blocks.push(Block::Grid(page_grid(advice, link, detail)));
     if let Some(browser) = &link.browser {
@@ -673,13 +680,15 @@ mod tests {
         check_record(
             &advice(),
             &[
-                "har", "static", "dynamic", "http/1.1", "h2", "cold", "nginx", "apache", "default", "first", "fallback",
+                "har", "static", "dynamic", "http/1.1", "h2", "cold", "nginx", "apache", "default", "first",
+                "fallback", "VeryHigh", "High", "Low",
             ],
         );
         check_page(
             &advice(),
             &[
-                "har", "static", "dynamic", "http/1.1", "h2", "cold", "nginx", "apache", "default", "first", "fallback",
+                "har", "static", "dynamic", "http/1.1", "h2", "cold", "nginx", "apache", "default", "first",
+                "fallback", "VeryHigh", "High", "Low",
             ],
             &advice()
                 .options

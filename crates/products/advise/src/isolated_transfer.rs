@@ -76,8 +76,8 @@ impl IsolatedTransferTimes {
         for _ in links {
             let mut of_settings = BTreeMap::new();
             for (codec, replayed) in prepared.settings.iter().zip(measured.by_ref()) {
-                let times = replayed?.transfer_times;
-                let seconds = times.iter().map(Duration::as_secs_f64);
+                let requests = replayed?.requests;
+                let seconds = requests.iter().map(|request| request.transfer_time().as_secs_f64());
                 of_settings.insert(*codec, items.iter().copied().zip(seconds).collect());
             }
             of_links.push(of_settings);

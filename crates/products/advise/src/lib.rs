@@ -10,8 +10,10 @@
 //! | the page, and one load of it | crate `page` |
 //! | all replays, each once | `measure`, `replays` |
 //! | the recommended mix of settings | `search` tries mixes, with the times of `isolated_transfer` as a hint; `select` chooses |
+//! | one repeat once more, request by request | `waterfall` |
 //! | what servers do, and the bandwidth up to which a setting pays | `snippets`, `break_even` |
 //! | the page in a real browser, where that is asked for | `browser_loads` |
+//! | the simulated loads for other tools | `har` |
 //! | the record and its sentences | `answer`, `prose`, `extra_tables`, `doubts` |
 //!
 //! Replays of one repeat share their random choices under every setting, so that settings are compared in pairs. Work is spread over
@@ -28,6 +30,7 @@ mod csv;
 mod document;
 mod doubts;
 mod extra_tables;
+pub mod har;
 mod isolated_transfer;
 mod link_measurement;
 mod measure;
@@ -41,6 +44,7 @@ mod screen;
 mod search;
 mod select;
 mod snippets;
+mod waterfall;
 
 pub use doubts::DOUBTS;
 

@@ -3,6 +3,7 @@
 use super::break_even::BreakEvenResult;
 use super::mix::Mix;
 use super::select::{ChosenSetting, MeasuredCandidate};
+use crate::record::waterfall::Waterfall;
 use lastmile_page::replay::PageLoad;
 
 /// One link, measured.
@@ -18,6 +19,10 @@ pub(super) struct LinkMeasurement {
     pub(super) clear: bool,
     /// How often each of `pages` was replayed.
     pub(super) repeats: u64,
+    /// The repeat whose page time as recommended is the median; of an even number, the lower one.
+    pub(super) median_repeat: u64,
+    /// That repeat, request by request.
+    pub(super) waterfall: Option<Waterfall>,
     /// The mixes replayed in the first repeats only, paired with the recommended one in these.
     pub(super) screened: Vec<(Mix, [Vec<PageLoad>; 2])>,
     /// The number of failed repeats, and the first failure.

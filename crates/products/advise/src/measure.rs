@@ -4,11 +4,11 @@ use super::break_even;
 use super::isolated_transfer::IsolatedTransferTimes;
 use super::link_measurement::LinkMeasurement;
 use super::mix::Mix;
-use super::replays::Replays;
+use super::replays::{PairedLoads, Replays};
 use super::search::{self, LinkChoice};
 use super::select::{ChosenSetting, MeasuredCandidate};
 use super::snippets::{self, SnippetPlan};
-use super::{AdviseError, PreparedReplay, Progress, prose};
+use super::{AdviseError, PreparedReplay, Progress, prose, waterfall};
 use lastmile_codec::content::CodecSpec;
 use lastmile_units::workers::Workers;
 
@@ -57,10 +57,22 @@ pub(super) fn measure(
     for (link, break_even) in measured.iter_mut().zip(searches) {
         link.break_even = break_even;
     }
+    let waterfalls = waterfall::replay_all(prepared, &measured, workers, progress)?;
+    for (link, waterfall) in measured.iter_mut().zip(waterfalls) {
+        link.waterfall = Some(waterfall);
+    }
     Ok(Measurement {
         links: measured,
         snippets,
     })
+}
+
+/// The repeat of the median page time under a mix, by its index among the loads; of an even number, the lower one.
+fn median_repeat(loads: &PairedLoads<'_>, mix: usize) -> u64 {
+    let times = loads.loads[mix].iter().map(|load| load.page_time);
+    let mut repeats: Vec<_> = times.zip(&loads.repeats).collect();
+    repeats.sort();
+    *repeats[(repeats.len() - 1) / 2].1
 }
 
 impl PreparedReplay<'_> {
@@ -99,6 +111,8 @@ impl PreparedReplay<'_> {
             as_good: choice.choice.as_good.clone(),
             clear: choice.choice.clear,
             repeats: choice.repeats,
+            median_repeat: median_repeat(&kept, choice.choice.chosen),
+            waterfall: None,
             screened: screened.collect(),
             without: without.iter().map(|mix| mix.as_ref().map(beside_recommended)).collect(),
             chosen: chosen.collect(),

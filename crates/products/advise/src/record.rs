@@ -1,8 +1,10 @@
 //! The record of `lastmile advise`: which compression to use for the given traffic, on each link, and what it saves.
 //!
-//! Every name that ends in a unit holds a plain number of it (`_s` seconds, `_bytes`, `_bit_per_second`); the rest are [`Figure`]s,
+//! Every name that ends in a unit holds a plain number of it (`_s` seconds, `_us` microseconds, `_bytes`, `_bit_per_second`); the rest are [`Figure`]s,
 //! which carry theirs. A *setting* is a content coding with its level, as a study writes it: `identity`, `gzip:6`, `br:11`,
 //! `zstd:3`; `today` is whatever the traffic was recorded with, response by response. A *mix* has a setting for each kind of response.
+
+pub mod waterfall;
 
 use lastmile_report::connections::Connections;
 use lastmile_report::link_description::LinkDescription;
@@ -188,6 +190,9 @@ pub struct LinkAdvice {
     /// The page in a real browser, beside simulated loads under the same conditions; none where that was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub browser: Option<BrowserComparison>,
+    /// One load of the page as it is and one as recommended, request by request; none in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waterfall: Option<waterfall::Waterfall>,
     /// The settings that were replayed in the first repeats only.
     pub screened: Vec<ScreenedSetting>,
     /// Kind by kind, the one with the most bytes first.

@@ -60,7 +60,13 @@ impl<'a> Replays<'a> {
         };
         let one = |&(link, sent, repeat): &(usize, &[EncodedResponse], u64)| {
             let seed = prepared.options.root().derive_index(repeat);
-            replay(&scene, &prepared.options.links[link].1, sent, seed).map_err(|error| error.to_string())
+            let replayed = replay(&scene, &prepared.options.links[link].1, sent, seed);
+            // The times of requests are dropped: there may be thousands of replays of thousands of requests.
+            let without_requests = |load| PageLoad {
+                requests: Vec::new(),
+                ..load
+            };
+            replayed.map(without_requests).map_err(|error| error.to_string())
         };
         let mut on_done = Progress::counter(phase, jobs.len(), progress);
         let mut outcomes = self.workers.run(&jobs, one, &mut on_done)?.into_iter();
@@ -102,6 +108,7 @@ impl<'a> Replays<'a> {
         };
         PairedLoads {
             loads: outcomes.iter().map(of_kept).collect(),
+            repeats: kept.iter().map(|repeat| *repeat as u64).collect(),
             failed: why.map(|why| ((common - kept.len()) as u64, why)),
             replays: self,
             mixes: mixes.to_vec(),
@@ -113,6 +120,8 @@ impl<'a> Replays<'a> {
 pub(super) struct PairedLoads<'a> {
     /// For each mix, its page loads.
     pub(super) loads: Vec<Vec<PageLoad>>,
+    /// The repeats that these are.
+    pub(super) repeats: Vec<u64>,
     /// The number of repeats left out, and the first failure.
     pub(super) failed: Option<(u64, String)>,
     replays: &'a Replays<'a>,

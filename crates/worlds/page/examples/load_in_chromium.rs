@@ -47,6 +47,7 @@ mod linux {
     use lastmile_page::chromium::{self, BrowserLoad, BrowserOptions, BrowserRequest};
     use lastmile_page::playback::{Playback, compressed_uniformly};
     use lastmile_page::replay::{PageLoad, ReplayContext, replay};
+    use lastmile_page::request_timing::RequestTiming;
     use lastmile_page::{LoadOptions, Page};
     use lastmile_testbed::cpu_cost_model::{Choice, CostTable};
     use lastmile_traffic::responses::Traffic;
@@ -149,13 +150,12 @@ mod linux {
     }
 
     fn simulated(repeat: u64, load: &PageLoad, playback: &Playback) -> Value {
-        let times = load.request_times.iter().zip(&load.transfer_times).enumerate();
-        let resource = |(item, (asked, took)): (usize, (&Duration, &Duration))| {
+        let resource = |(item, request): (usize, &RequestTiming)| {
             json!({
                 "item": item,
                 "url": playback.urls()[item],
-                "sent_s": asked.as_secs_f64(),
-                "end_s": (*asked + *took).as_secs_f64(),
+                "sent_s": request.connected.as_secs_f64(),
+                "end_s": request.decoded.as_secs_f64(),
             })
         };
         json!({
@@ -163,7 +163,7 @@ mod linux {
             "repeat": repeat,
             "page_time_s": load.page_time.as_secs_f64(),
             "bytes_down": load.bytes_down.get(),
-            "resources": times.map(resource).collect::<Vec<_>>(),
+            "resources": load.requests.iter().enumerate().map(resource).collect::<Vec<_>>(),
         })
     }
 }

@@ -15,6 +15,7 @@ use crate::dependencies::Priority;
 use crate::origin_server;
 use crate::prerequisite_tracker::{PrerequisiteTracker, Waiter};
 use crate::request_scheduler::{RequestClass, RequestScheduler};
+use crate::request_timing::RequestTiming;
 use crate::scripted_response::PageScript;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty};
@@ -22,7 +23,7 @@ use lastmile_testbed::http::tls::ClientTls;
 use lastmile_testbed::http::{Connection, HttpError, Version, handshake};
 use lastmile_units::{ByteCount, Instant};
 use lastmile_world::Host;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::SocketAddrV4;
@@ -30,7 +31,41 @@ use std::rc::Rc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-type Link = Connection<Empty<Bytes>>;
+/// An open connection.
+struct Link {
+    http: Connection<Empty<Bytes>>,
+    /// Its number in the order in which connections are opened, from 0, of all hosts together.
+    number: usize,
+    /// How it was opened; the first request on it takes this.
+    opening: Option<ConnectionOpening>,
+}
+
+impl Link {
+    /// Another handle to the same connection; none for HTTP/1.1.
+    fn share(&self) -> Option<Self> {
+        let share = |http| Self {
+            http,
+            number: self.number,
+            opening: None,
+        };
+        self.http.share().map(share)
+    }
+}
+
+/// When the opening of a connection began, and when its TCP handshake ended.
+#[derive(Debug, Clone, Copy)]
+struct ConnectionOpening {
+    started: Instant,
+    established: Instant,
+}
+
+/// When a request is due, and why.
+#[derive(Debug, Clone, Copy)]
+struct DueRequest {
+    at: Instant,
+    /// The resource that it waited for last.
+    waited_for: Option<usize>,
+}
 
 /// Connections per host over HTTP/1.1.
 const CONNECTIONS_HTTP11: usize = 6;
@@ -41,21 +76,13 @@ const CONNECTIONS_H2: usize = 1;
 /// If the first connection to a host is not established within this time, a second is opened.
 const CONNECT_RETRY: Duration = Duration::from_millis(250);
 
-/// The times of a response.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ResourceTiming {
-    pub(crate) index: usize,
-    /// When its request was sent: it had a connection by then.
-    pub(crate) asked: Instant,
-    /// When its last byte was decompressed.
-    pub(crate) decoded: Instant,
-}
-
 /// A browser on a machine. Cloning gives another handle to it.
 pub(crate) struct Browser<H> {
     host: H,
     script: Rc<PageScript>,
     pools: Rc<[RefCell<Pool>]>,
+    /// The number of connections opened so far.
+    opened: Rc<Cell<usize>>,
 }
 
 /// A server as the browser reaches it.
@@ -106,6 +133,7 @@ impl<H: Host> Clone for Browser<H> {
             host: self.host.clone(),
             script: Rc::clone(&self.script),
             pools: Rc::clone(&self.pools),
+            opened: Rc::clone(&self.opened),
         }
     }
 }
@@ -126,6 +154,7 @@ impl<H: Host> Browser<H> {
             host,
             script,
             pools: servers.into_iter().map(pool).collect(),
+            opened: Rc::default(),
         }
     }
 
@@ -137,7 +166,8 @@ impl<H: Host> Browser<H> {
             let server = pool.borrow().server.clone();
             for _ in 0..server.connections().min(requests.count()) {
                 let mut link = self.connect(host, &server).await.map_err(Rc::new)?;
-                let response = link.send(origin_server::warming(size)).await.map_err(Rc::new)?;
+                link.opening = None;
+                let response = link.http.send(origin_server::warming(size)).await.map_err(Rc::new)?;
                 let mut body = response.into_body();
                 while let Some(frame) = body.frame().await {
                     frame.map_err(|error| Rc::new(HttpError::from(error)))?;
@@ -150,8 +180,9 @@ impl<H: Host> Browser<H> {
         Ok(())
     }
 
-    /// Loads the page: fetches every response when it is due. Returns them in the order of completion.
-    pub(crate) async fn load(&self) -> Result<Vec<ResourceTiming>, Rc<HttpError>> {
+    /// Loads the page: fetches every response when it is due. Returns their times in the order of the page.
+    pub(crate) async fn load(&self) -> Result<Vec<RequestTiming>, Rc<HttpError>> {
+        let started = self.host.now();
         let responses = &self.script.responses;
         let prerequisites = responses.iter().map(|response| &*response.prerequisites);
         let (tracker, free) = PrerequisiteTracker::new(prerequisites, &self.script.body_begins);
@@ -166,14 +197,17 @@ impl<H: Host> Browser<H> {
             browser: self.clone(),
             tracker: Rc::new(RefCell::new(tracker)),
             scheduler: Rc::new(RefCell::new(scheduler)),
+            started,
+            due: Rc::default(),
             done,
         };
-        load.release(free);
-        let mut loaded = Vec::with_capacity(responses.len());
+        load.release(free, None);
+        let mut loaded = BTreeMap::new();
         while loaded.len() < responses.len() {
-            loaded.push(outcomes.recv().await.expect("this load holds a sender")?);
+            let (request, timing) = outcomes.recv().await.expect("this load holds a sender")?;
+            loaded.insert(request, timing);
         }
-        Ok(loaded)
+        Ok(loaded.into_values().collect())
     }
 
     /// A connection to a host that can take a request.
@@ -220,9 +254,17 @@ impl<H: Host> Browser<H> {
     }
 
     async fn connect(&self, host: usize, server: &Server) -> Result<Link, HttpError> {
+        let number = self.opened.replace(self.opened.get() + 1);
+        let started = self.host.now();
         let stream = self.host.connect(server.address).await?;
         self.pools[host].borrow_mut().is_reached = true;
-        handshake(&self.host, stream, server.version, server.tls.as_ref()).await
+        let established = self.host.now();
+        let http = handshake(&self.host, stream, server.version, server.tls.as_ref()).await?;
+        Ok(Link {
+            http,
+            number,
+            opening: Some(ConnectionOpening { started, established }),
+        })
     }
 
     fn open_another_if_late(&self, host: usize) {
@@ -237,12 +279,13 @@ impl<H: Host> Browser<H> {
     }
 
     /// Gives a connection to the first request in the queue, or to all if it can be shared; keeps it if none waits.
-    fn release(&self, host: usize, link: Link) {
+    fn release(&self, host: usize, mut link: Link) {
         let mut pool = self.pools[host].borrow_mut();
         if link.share().is_some() {
             for give in std::mem::take(&mut pool.waiting).into_values() {
-                let shared = link.share();
-                let _ = give.send(shared.ok_or_else(|| unreachable!("a link that can be shared stays so")));
+                let mut shared = link.share().expect("a link that can be shared stays so");
+                shared.opening = link.opening.take();
+                let _ = give.send(Ok(shared));
             }
             if pool.idle.is_empty() {
                 pool.idle.push(link);
@@ -263,7 +306,10 @@ struct Load<H> {
     browser: Browser<H>,
     tracker: Rc<RefCell<PrerequisiteTracker>>,
     scheduler: Rc<RefCell<RequestScheduler>>,
-    done: mpsc::UnboundedSender<Result<ResourceTiming, Rc<HttpError>>>,
+    started: Instant,
+    /// The requests that are due, or have been.
+    due: Rc<RefCell<BTreeMap<usize, DueRequest>>>,
+    done: mpsc::UnboundedSender<Result<(usize, RequestTiming), Rc<HttpError>>>,
 }
 
 impl<H: Host> Clone for Load<H> {
@@ -272,14 +318,16 @@ impl<H: Host> Clone for Load<H> {
             browser: self.browser.clone(),
             tracker: Rc::clone(&self.tracker),
             scheduler: Rc::clone(&self.scheduler),
+            started: self.started,
+            due: Rc::clone(&self.due),
             done: self.done.clone(),
         }
     }
 }
 
 impl<H: Host> Load<H> {
-    /// Makes the requests that need not wait any longer, each after its gap.
-    fn release(&self, free: Vec<Waiter>) {
+    /// Makes the requests that need not wait any longer, each after its gap. `waited_for` is the resource that they waited for last.
+    fn release(&self, free: Vec<Waiter>, waited_for: Option<usize>) {
         let mut due: BTreeMap<Instant, Vec<usize>> = BTreeMap::new();
         for waiter in free {
             match waiter {
@@ -290,6 +338,7 @@ impl<H: Host> Load<H> {
                 Waiter::Request(request) => {
                     let at = self.browser.host.now() + self.browser.script.responses[request].gap;
                     due.entry(at).or_default().push(request);
+                    self.due.borrow_mut().insert(request, DueRequest { at, waited_for });
                 }
             }
         }
@@ -325,12 +374,12 @@ impl<H: Host> Load<H> {
         for request in requests {
             let load = self.clone();
             self.browser.host.spawn(async move {
-                let outcome = load.fetch(request).await;
+                let outcome = load.fetch(request).await.map(|timing| (request, timing));
                 // The receiver is gone if loading the page was given up.
                 if load.done.send(outcome).is_ok() {
                     load.scheduler.borrow_mut().end(request);
                     let free = load.tracker.borrow_mut().ended(request);
-                    load.release(free);
+                    load.release(free, Some(request));
                     load.send();
                 }
             });
@@ -341,36 +390,43 @@ impl<H: Host> Load<H> {
     fn report(&self, read_from: Instant, request: usize, decoded: ByteCount) {
         if self.browser.host.now() >= read_from {
             let free = self.tracker.borrow_mut().decoded(request, decoded);
-            self.release(free);
+            self.release(free, Some(request));
             return;
         }
         let load = self.clone();
         self.browser.host.spawn(async move {
             load.browser.host.sleep_until(read_from).await;
             let free = load.tracker.borrow_mut().decoded(request, decoded);
-            load.release(free);
+            load.release(free, Some(request));
         });
     }
 
-    async fn fetch(&self, request: usize) -> Result<ResourceTiming, Rc<HttpError>> {
+    async fn fetch(&self, request: usize) -> Result<RequestTiming, Rc<HttpError>> {
         let (browser, host) = (&self.browser, &self.browser.host);
         let scripted = &browser.script.responses[request];
+        let queued = host.now();
         let mut link = browser.acquire(scripted.host, scripted.priority).await?;
         if browser.pools[scripted.host].borrow().server.version == Version::H2 {
             self.scheduler.borrow_mut().learn_multiplexing(scripted.host);
         }
-        let asked = host.now();
+        let connected = host.now();
+        let (connection, opening) = (link.number, link.opening.take());
         host.compute(scripted.exchange.fetching).await;
+        let sent = host.now();
         let response = link
+            .http
             .send(origin_server::request(request, scripted))
             .await
             .map_err(Rc::new)?;
+        let first_byte = host.now();
+        let mut last_byte = first_byte;
         let mut body = response.into_body();
         let (mut read, mut computed, mut read_from) = (0, Duration::ZERO, None);
         let reading = scripted.decoding + scripted.exchange.opening;
         let size = u128::from(scripted.size.get().max(1));
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| Rc::new(HttpError::from(error)))?;
+            last_byte = host.now();
             read += frame.data_ref().map_or(0, Bytes::len) as u64;
             // Decryption and decompression keep pace with the data received; their parts add up to the whole.
             let due = Duration::from_nanos((u128::from(read) * reading.as_nanos() / size) as u64);
@@ -386,10 +442,25 @@ impl<H: Host> Load<H> {
         if let Some(read_from) = read_from {
             host.sleep_until(read_from).await;
         }
-        Ok(ResourceTiming {
-            index: request,
-            asked,
-            decoded,
+        let DueRequest { at, waited_for } = self.due.borrow()[&request];
+        // A connection that was being opened before this request came to it delays the request for the rest of that time.
+        let clipped = |time: Instant| time.clamp(queued, connected);
+        let [unblocked, established] = opening.as_ref().map_or([connected; 2], |opening| {
+            [opening.started, opening.established].map(clipped)
+        });
+        let since_start = |time: Instant| time - self.started;
+        Ok(RequestTiming {
+            waited_for,
+            connection,
+            opens_connection: opening.is_some(),
+            start: since_start(at),
+            unblocked: since_start(unblocked),
+            established: since_start(established),
+            connected: since_start(connected),
+            sent: since_start(sent),
+            first_byte: since_start(first_byte),
+            last_byte: since_start(last_byte),
+            decoded: since_start(decoded),
         })
     }
 }

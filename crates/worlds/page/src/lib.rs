@@ -8,6 +8,7 @@
 //! | how they are loaded | `load_options` |
 //! | the script of each response in one replay | `scripted_response` |
 //! | one replay, in virtual time | `replay`, of `origin_server` and `browser` (`prerequisite_tracker`, `request_scheduler`) |
+//! | the times of its requests | `request_timing` |
 //! | one load in Chromium, in real time | `chromium`, of `playback` |
 
 mod browser;
@@ -23,6 +24,7 @@ pub mod playback;
 mod prerequisite_tracker;
 pub mod replay;
 mod request_scheduler;
+pub mod request_timing;
 pub mod scripted_response;
 #[doc(hidden)]
 pub mod testing;

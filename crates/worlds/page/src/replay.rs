@@ -2,10 +2,11 @@
 //!
 //! Every server is directly behind the one link, the client's access link: the network between link and servers is not modelled.
 
-use crate::browser::{Browser, ResourceTiming, Server};
+use crate::browser::{Browser, Server};
 use crate::load_options::{LoadOptions, ServerSpec};
 use crate::origin_server;
 use crate::page::Page;
+use crate::request_timing::RequestTiming;
 use crate::scripted_response::{EncodedResponse, PageScript, scripted_responses};
 use hyper::service::service_fn;
 use lastmile_link::LinkSpec;
@@ -39,10 +40,8 @@ pub struct ReplayContext<'a> {
 /// The result of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PageLoad {
-    /// For each item, from the start of the load to its request sent.
-    pub request_times: Vec<Duration>,
-    /// For each item, from its request sent to its last byte decompressed.
-    pub transfer_times: Vec<Duration>,
+    /// The times of each item.
+    pub requests: Vec<RequestTiming>,
     /// From the first request to the last response decompressed.
     pub page_time: Duration,
     /// The bytes that the link carried towards the client.
@@ -154,21 +153,14 @@ pub fn run(
             .run_for(TIMEOUT, async move { browser.warm(size).await })?
             .map_err(ReplayError::Http)?;
     }
-    let (started, carried) = (world.now(), world.link_counters(wire).0.bytes_delivered);
-    let loaded = world
+    let carried = world.link_counters(wire).0.bytes_delivered;
+    let requests = world
         .run_for(TIMEOUT, async move { browser.load().await })?
         .map_err(ReplayError::Http)?;
-    let mut transfer_times = vec![Duration::ZERO; loaded.len()];
-    let mut request_times = transfer_times.clone();
-    for ResourceTiming { index, asked, decoded } in &loaded {
-        transfer_times[*index] = *decoded - *asked;
-        request_times[*index] = *asked - started;
-    }
-    let ended = loaded.iter().map(|loaded| loaded.decoded).max().unwrap_or(started);
+    let page_time = requests.iter().map(|request| request.decoded).max();
     Ok(PageLoad {
-        request_times,
-        transfer_times,
-        page_time: ended - started,
+        requests,
+        page_time: page_time.unwrap_or_default(),
         bytes_down: world.link_counters(wire).0.bytes_delivered - carried,
     })
 }

@@ -39,7 +39,7 @@ impl Version {
 }
 
 /// The start of virtual time: 1 January 2026, 00:00 UTC, in seconds of Unix time. Our own choice, within the certificates' validity.
-const EPOCH: Duration = Duration::from_secs(1_767_225_600);
+pub const EPOCH: Duration = Duration::from_secs(1_767_225_600);
 
 /// The `Date` of a response made at `now`: always 29 bytes (RFC 9110 section 5.6.7).
 pub fn date(now: Instant) -> String {

@@ -4,6 +4,7 @@ use crate::document::{Block, Grid, Note, RowEmphasis};
 use crate::record::{Chart, Finding};
 use lastmile_chart::escape::Text;
 use lastmile_chart::heatmap::{self, HeatMap};
+use lastmile_chart::waterfall::Waterfall;
 use lastmile_chart::{self as chart, Layout};
 use std::fmt::Write;
 
@@ -48,6 +49,7 @@ impl Blocks {
                 }
                 Block::Chart(chart) => self.write_chart(out, chart)?,
                 Block::Heat(map) => self.write_heat(out, map)?,
+                Block::Waterfall(waterfall) => self.write_waterfall(out, waterfall)?,
                 Block::Folded { summary, blocks } => {
                     writeln!(out, "<details><summary>{}</summary>", Text(summary))?;
                     self.write(out, blocks)?;
@@ -81,6 +83,12 @@ impl Blocks {
         let id = self.begin_drawing(out, &map.title, &map.note)?;
         out.push_str(&heatmap::svg(map, Layout::Wide, &id));
         out.push_str(&heatmap::svg(map, Layout::Narrow, &id));
+        writeln!(out, "</figure>")
+    }
+
+    fn write_waterfall(&mut self, out: &mut String, waterfall: &Waterfall) -> std::fmt::Result {
+        self.begin_drawing(out, &waterfall.title, &waterfall.note)?;
+        out.push_str(&chart::waterfall::html(waterfall));
         writeln!(out, "</figure>")
     }
 

@@ -1,5 +1,6 @@
 //! A sample record for tests: small, with one of everything; the figures are made up.
 
+use crate::record::waterfall::{Priority, SimulatedLoad, Waterfall};
 use crate::record::*;
 use lastmile_report::connections::Connections;
 use lastmile_report::link_description::LinkDescription;
@@ -118,6 +119,7 @@ fn link(name: &str, rate: f64, round_trip: f64, slower: f64) -> LinkAdvice {
                 text: "Chromium loads another page than the simulation".to_owned(),
             }],
         }),
+        waterfall: Some(waterfall(slower)),
         ladder: vec![rung("identity", 9.0), rung("gzip:6", 4.1), rung("recommended", 3.4)],
         as_good_as: vec!["br:10".to_owned()],
         repeats: 20,
@@ -135,6 +137,42 @@ fn link(name: &str, rate: f64, round_trip: f64, slower: f64) -> LinkAdvice {
             kind: DoubtKind::FewRuns,
             text: "20 pages a setting; 59 are needed for a 95th percentile's interval".to_owned(),
         }],
+    }
+}
+
+/// A document, a script that it leads to, and an image that comes no sooner.
+fn waterfall(slower: f64) -> Waterfall {
+    let load = |setting: &str, coding: &str, receive: [u64; 3]| {
+        let [document, script, image] = receive.map(|time| (time as f64 * slower) as u64);
+        let script_start = 1_000_000 + document;
+        SimulatedLoad {
+            setting: setting.to_owned(),
+            page_time_us: script_start + 350_000 + script,
+            critical_path: vec![0, 1],
+            start_us: vec![0, script_start, script_start],
+            blocked_us: vec![0, 0, 20_000],
+            connect_us: vec![300_000, 0, 0],
+            tls_us: vec![300_000, 0, 0],
+            send_us: vec![10_000, 10_000, 10_000],
+            wait_us: vec![390_000, 330_000, 300_000],
+            receive_us: vec![document, script, image],
+            decode_us: vec![0, 10_000, 0],
+            connection: vec![0, 0, 0],
+            opens_connection: vec![true, false, false],
+            waited_for: vec![None, Some(0), Some(0)],
+            coding: vec![coding.to_owned(), coding.to_owned(), "identity".to_owned()],
+            body_bytes: receive.map(|time| time / 5).to_vec(),
+        }
+    };
+    Waterfall {
+        repeat: 11,
+        entry: vec![0, 1, 2],
+        host: vec![1, 1, 2],
+        path: ["/", "/static/js/app.js", "/img/logo.png?"].map(str::to_owned).to_vec(),
+        priority: vec![Priority::VeryHigh, Priority::High, Priority::Low],
+        identity_bytes: vec![120_000, 1_100_000, 40_000],
+        today: load("today", "gzip", [250_000, 2_300_000, 400_000]),
+        recommended: load("recommended", "br", [200_000, 1_700_000, 400_000]),
     }
 }
 

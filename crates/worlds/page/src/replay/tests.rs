@@ -3,6 +3,7 @@
 use super::*;
 use crate::dependencies::{Extent, Prerequisite, Priority};
 use crate::playback::compressed_uniformly;
+use crate::request_timing::critical_path;
 use crate::scripted_response::{ExchangeCost, ScriptedResponse};
 use crate::testing::{response, text, traffic};
 use lastmile_codec::content::{CodecSpec, Coding};
@@ -70,6 +71,15 @@ fn link(rate: Option<&str>) -> LinkSpec {
     LinkSpec::new("test", direction.clone(), direction).unwrap()
 }
 
+fn transfer_times(load: &PageLoad) -> Vec<Duration> {
+    load.requests.iter().map(RequestTiming::transfer_time).collect()
+}
+
+/// When each request had a connection.
+fn request_times(load: &PageLoad) -> Vec<Duration> {
+    load.requests.iter().map(|request| request.connected).collect()
+}
+
 fn replayed(options: &LoadOptions, rate: Option<&str>, orders: Vec<ScriptedResponse>) -> PageLoad {
     let hosts = 1 + orders.iter().map(|order| order.host).max().unwrap();
     run(
@@ -95,7 +105,7 @@ fn a_cold_page_pays_a_round_trip_for_tcp_one_for_tls_and_one_for_itself() {
 
 #[test]
 fn transfer_time_begins_with_the_request() {
-    assert_eq!(replayed(&cold(), None, vec![order()]).transfer_times, [100 * MS]);
+    assert_eq!(transfer_times(&replayed(&cold(), None, vec![order()])), [100 * MS]);
 }
 
 #[test]
@@ -109,7 +119,7 @@ fn computing_is_slowed_on_either_side() {
     };
     // 7 ms of think time; 30 ms of compression on a half busy core; 10 ms of decompression on a core four times slower.
     assert_eq!(
-        replayed(&cold(), None, vec![coded]).transfer_times,
+        transfer_times(&replayed(&cold(), None, vec![coded])),
         [(100 + 7 + 60 + 40) * MS]
     );
 }
@@ -125,7 +135,7 @@ fn an_exchange_and_a_handshake_cost_both_sides_what_they_are_told_to() {
     // The server's 3 and 5 ms on a half busy core, the client's 2 and 1 ms on a core four times slower.
     let costly = ScriptedResponse { exchange, ..order() };
     assert_eq!(
-        replayed(&cold(), None, vec![costly]).transfer_times,
+        transfer_times(&replayed(&cold(), None, vec![costly])),
         [(100 + 6 + 10 + 8 + 4) * MS]
     );
     let encrypted = options(Version::Http11, true, Connections::Cold);
@@ -162,7 +172,7 @@ fn a_long_body_is_sent_while_the_rest_of_it_is_coded() {
     let rate = "1310720 bit/s";
     let carried = size / rate.parse::<BitRate>().unwrap();
     assert_eq!(carried, 1000 * MS);
-    let time = replayed(&cold(), Some(rate), vec![coded]).transfer_times[0];
+    let time = transfer_times(&replayed(&cold(), Some(rate), vec![coded]))[0];
     // Compression takes a second on the half busy core, as long as the transfer: one after the other they would take two.
     assert!(time >= 100 * MS + carried, "{time:?}");
     assert!(time < 1500 * MS, "{time:?}");
@@ -219,7 +229,8 @@ fn each_host_speaks_its_own_version_and_has_its_connections() {
         Seed::new(1),
     )
     .unwrap();
-    let (over_1, over_2) = loaded.request_times.split_at(7);
+    let times = request_times(&loaded);
+    let (over_1, over_2) = times.split_at(7);
     // TCP and TLS take a round trip each; the seventh request over HTTP/1.1 waits for one of six connections.
     assert_eq!((&over_1[..6], over_1[6]), (&[200 * MS; 6][..], 300 * MS));
     assert_eq!(over_2, [200 * MS; 7]);
@@ -362,13 +373,9 @@ fn a_long_document_does_not_hold_back_what_its_head_names() {
             costs: &costs,
         };
         let loaded = replay(&scene, &link, &plain, Seed::new(1)).unwrap();
-        let arrived = loaded.request_times[0] + loaded.transfer_times[0];
-        let early = loaded.request_times[1..].iter().filter(|time| **time < arrived);
-        assert!(
-            early.count() >= expected,
-            "{protocol:?}: {:?}, {arrived:?}",
-            loaded.request_times
-        );
+        let (arrived, times) = (loaded.requests[0].decoded, request_times(&loaded));
+        let early = times[1..].iter().filter(|time| **time < arrived);
+        assert!(early.count() >= expected, "{protocol:?}: {times:?}, {arrived:?}");
         // A browser that waited for the whole document would leave the link idle while it opens connections and asks.
         let waiting = replayed_waiting(&page, &options, &plain, &link);
         let gained = waiting - loaded.page_time;
@@ -402,4 +409,90 @@ fn a_slow_first_connection_gets_a_second_that_later_requests_find_open() {
     .unwrap();
     // Connect and fetch, and the two others at once, over the first connection and the second.
     assert_eq!(loaded.page_time, 900 * MS);
+}
+
+/// A document, a script that it leads to, data that the script asks for, and an image beside the script.
+fn chain() -> Vec<ScriptedResponse> {
+    let after = |item, gap| ScriptedResponse {
+        gap,
+        prerequisites: vec![Prerequisite {
+            item,
+            extent: Extent::Whole,
+        }],
+        ..order()
+    };
+    let data = ScriptedResponse {
+        server_think_time: 40 * MS,
+        ..after(1, 30 * MS)
+    };
+    vec![order(), after(0, 10 * MS), data, after(0, Duration::ZERO)]
+}
+
+#[test]
+fn the_page_ends_with_the_chain_of_requests_that_waited_for_each_other() {
+    let loaded = replayed(&options(Version::Http11, true, Connections::Cold), None, chain());
+    assert_eq!(critical_path(&loaded.requests), [0, 1, 2]);
+    let waited_for: Vec<_> = loaded.requests.iter().map(|request| request.waited_for).collect();
+    assert_eq!(waited_for, [None, Some(0), Some(1), Some(0)]);
+    // TCP and TLS take a round trip each, and so does every exchange; gaps, the server's think time, and a wait for the connection come between.
+    assert_eq!(loaded.page_time, (300 + 10 + 90 + 100 + 30 + 140) * MS);
+    let [document, script, data, image] = [0, 1, 2, 3].map(|request| loaded.requests[request]);
+    let zero = Duration::ZERO;
+    assert_eq!(
+        document.phases(),
+        [zero, 100 * MS, 100 * MS, zero, 100 * MS, zero, zero]
+    );
+    assert_eq!((document.opens_connection, document.connection), (true, 0));
+    // The image takes the document's connection at once; the script waits for it, since that takes less than to open another.
+    assert_eq!(
+        (image.start, image.connection, image.opens_connection),
+        (300 * MS, 0, false)
+    );
+    assert_eq!(
+        (script.start, script.connection, script.opens_connection),
+        (310 * MS, 0, false)
+    );
+    assert_eq!(script.phases(), [90 * MS, zero, zero, zero, 100 * MS, zero, zero]);
+    assert_eq!((data.start, data.decoded), (530 * MS, 670 * MS));
+}
+
+#[test]
+fn phases_add_up_and_the_last_one_ends_with_the_page() {
+    for (protocol, connections) in [
+        (Version::Http11, Connections::Cold),
+        (Version::H2, Connections::Cold),
+        (Version::Http11, Connections::Warm),
+    ] {
+        let orders = (0..20).map(|index| ScriptedResponse {
+            size: ByteCount::new(2_000 * index),
+            plain: ByteCount::new(2_000 * index),
+            decoding: MS,
+            prerequisites: if index < 8 { Vec::new() } else { vec![WHOLE_FIRST] },
+            ..order()
+        });
+        let loaded = replayed(
+            &options(protocol, true, connections),
+            Some("1 Mbit/s"),
+            orders.collect(),
+        );
+        for request in &loaded.requests {
+            assert_eq!(
+                request.start + request.phases().iter().sum::<Duration>(),
+                request.decoded
+            );
+        }
+        let last = critical_path(&loaded.requests).pop().unwrap();
+        assert_eq!(loaded.requests[last].decoded, loaded.page_time, "{protocol:?}");
+        let opened = loaded
+            .requests
+            .iter()
+            .filter(|request| request.opens_connection)
+            .count();
+        let expected = match (protocol, connections) {
+            (_, Connections::Warm) => 0,
+            (Version::Http11, _) => 6,
+            (Version::H2, _) => 1,
+        };
+        assert_eq!(opened, expected, "{protocol:?}, {connections:?}");
+    }
 }
