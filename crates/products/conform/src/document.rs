@@ -91,7 +91,7 @@ fn answer(conformance: &Conformance) -> String {
 mod tests {
     use super::*;
     use crate::record::Verdict;
-    use lastmile_report::testing::{check_record, check_schema};
+    use lastmile_report::testing::{check_record, check_schema, check_screen};
 
     fn conformance() -> Conformance {
         let verdict = |name: &str, standing, found: &str| Verdict {
@@ -107,6 +107,11 @@ mod tests {
             verdict("rsv3", RuleStatus::NotApplicable, "the server declines"),
         ];
         Conformance::new("0.1.0", "ws://127.0.0.1:9001/", Some("ws 8".to_owned()), verdicts)
+    }
+
+    #[test]
+    fn the_screen_looks_like_this() {
+        insta::assert_snapshot!(check_screen(&conformance()));
     }
 
     #[test]

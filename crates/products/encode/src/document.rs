@@ -237,7 +237,12 @@ impl PageRecord for EncodingComparison {
 #[cfg(test)]
 mod tests {
     use crate::tests::fixtures::encoding;
-    use lastmile_report::testing::{check_page, check_record, check_schema};
+    use lastmile_report::testing::{check_page, check_record, check_schema, check_screen};
+
+    #[test]
+    fn the_screen_looks_like_this() {
+        insta::assert_snapshot!(check_screen(&encoding()));
+    }
 
     #[test]
     fn the_record_keeps_what_every_record_must() {

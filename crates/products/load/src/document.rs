@@ -536,21 +536,18 @@ impl PageRecord for Load {
 mod tests {
     use super::*;
     use crate::tests::fixtures::load;
-    use lastmile_report::testing::{check_page, check_record, check_schema};
+    use lastmile_report::testing::{check_page, check_record, check_schema, check_screen};
+
+    #[test]
+    fn the_screen_looks_like_this() {
+        insta::assert_snapshot!(check_screen(&load()));
+    }
 
     #[test]
     fn the_record_keeps_what_every_record_must() {
         check_schema("load", &load());
         check_record(&load(), &["measurement"]);
         check_page(&load(), &["measurement"], &[load().target]);
-    }
-
-    fn answers(load: &Load) -> Vec<String> {
-        let texts = answer(load).into_iter().filter_map(|block| match block {
-            Block::Answer(text) => Some(text),
-            _ => None,
-        });
-        texts.collect()
     }
 
     #[test]

@@ -334,7 +334,12 @@ mod tests {
     use crate::tests::fixtures::tuning;
     use lastmile_report::page::{self, Provenance};
     use lastmile_report::terminal::{self, TerminalStyle};
-    use lastmile_report::testing::{check_page, check_record, check_schema};
+    use lastmile_report::testing::{check_page, check_record, check_schema, check_screen};
+
+    #[test]
+    fn the_screen_looks_like_this() {
+        insta::assert_snapshot!(check_screen(&tuning()));
+    }
 
     #[test]
     fn the_record_keeps_what_every_record_must() {
