@@ -71,7 +71,7 @@ NO_COLOR=1 turns colours off; there are none where stdout is not a terminal.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Advise on a page that lastmile brings along, in about a second, and name what to try next
+    /// Advise on a page that lastmile brings along, and name what to try next
     #[command(after_help = "Examples:
   lastmile demo                                       no file, no options")]
     Demo,

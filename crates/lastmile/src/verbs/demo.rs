@@ -4,9 +4,8 @@ use crate::exit::Exit;
 use crate::output::{self, Format};
 use crate::{interrupt, links};
 use lastmile_advise::record::Advice;
-use lastmile_advise::{self as advise, AdviseError, Options};
+use lastmile_advise::{AdviseError, Options};
 use lastmile_builtin_studies::fidelity;
-use lastmile_codec::content::CodecSpec;
 use lastmile_report::csv::Rows;
 use lastmile_report::document::Block;
 use lastmile_report::{Detail, Document, Record};
@@ -14,6 +13,8 @@ use lastmile_testbed::cpu_cost_model::{Choice, CostTable};
 use lastmile_traffic::responses::har;
 use serde::Serialize;
 use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The page: the HAR of a shop, as examples/ has it.
 const SHOP: &[u8] = include_bytes!("../../../../examples/shop.har");
@@ -21,21 +22,20 @@ const SHOP: &[u8] = include_bytes!("../../../../examples/shop.har");
 /// A phone on a slow network, a modem, and cable.
 const LINKS: &str = "wpt/3g,published/dialup-56k,wpt/cable";
 
-/// Of each coding a level for what is compressed per request, and of br the one for files: what `advise` recommends for most pages. Few, so
-/// that an answer takes a second. Our own choice, as are the repeats.
-const SETTINGS: [&str; 4] = ["gzip:6", "br:5", "br:11", "zstd:3"];
+/// One setting per coding, which compresses as fast as responses are made, and few repeats, so that the answer takes about a second.
+/// Our own choice.
+const SETTINGS: [&str; 3] = ["gzip:6", "br:5", "zstd:3"];
 const REPEATS: NonZeroU64 = NonZeroU64::new(3).unwrap();
 
 const NEXT: &str = "\
-lastmile advise mine.har       the same for your page, every setting, a report
-lastmile tune messages.txt     compression for WebSocket messages
+lastmile advise mine.har       the same for your page, with every setting
+lastmile tune messages.txt     compression of WebSocket messages
 lastmile encode records.jsonl  JSON, protobuf and others, in batches
-lastmile load URL              the highest rate that a server serves in time
+lastmile load URL              the highest rate that a server keeps up with
 lastmile link wpt/3g -- CMD    any command behind a slow link
 lastmile inspect trace.pcap    retransmissions, round trips and requests
-lastmile monitor FOLDER        keeps events that sensors send; query, audit
+lastmile monitor FOLDER        keeps the events of sensors, to be queried
 lastmile studies               reproducible experiments, to run and change
-lastmile help                  all verbs; help VERB has examples
 ";
 
 /// Advises on the page, and prints the answer for each link and what to try next.
@@ -43,26 +43,32 @@ lastmile help                  all verbs; help VERB has examples
 /// # Errors
 /// When Ctrl-C cannot be listened for, or stdout cannot be written.
 pub(crate) fn demo() -> anyhow::Result<Exit> {
-    let traffic = har::read(SHOP, "examples/shop.har")?;
+    output::note("page: examples/shop.har, with three settings; lastmile advise tries some thirty");
+    let advice = match advise(interrupt::install_handler("stopping", "stopped at once".to_owned())?) {
+        Err(error) if matches!(error.downcast_ref(), Some(AdviseError::Interrupted)) => return Ok(Exit::Interrupted),
+        advice => advice?,
+    };
+    output::print_record(&Demo(advice), Format::Table)?;
+    Ok(Exit::Done)
+}
+
+fn advise(interrupt: Arc<AtomicBool>) -> anyhow::Result<Advice> {
+    let page = har::read(SHOP, "examples/shop.har")?;
     let links = links::list(&[LINKS.to_owned()])?;
     let options = Options {
         links: links.into_iter().map(|link| (link.name(), link)).collect(),
         levels: SETTINGS
             .iter()
             .map(|setting| setting.parse())
-            .collect::<Result<Vec<CodecSpec>, _>>()?,
+            .collect::<Result<_, _>>()?,
         repeats: REPEATS,
         repeats_max: REPEATS,
         model_error: fidelity::pages::recorded().model_error(),
-        interrupt: interrupt::install_handler("stopping", "stopped at once".to_owned())?,
+        interrupt,
         ..Options::default()
     };
-    match advise::advise(&traffic, &options, &CostTable::load(&Choice::Reference)?, &mut |_| {}) {
-        Ok(advice) => output::print_record(&Demo(advice), Format::Table)?,
-        Err(AdviseError::Interrupted) => return Ok(Exit::Interrupted),
-        Err(error) => return Err(error.into()),
-    }
-    Ok(Exit::Done)
+    let costs = CostTable::load(&Choice::Reference)?;
+    Ok(lastmile_advise::advise(&page, &options, &costs, &mut |_| {})?)
 }
 
 /// The answers alone, without their grounds.
@@ -82,5 +88,23 @@ impl Record for Demo {
 
     fn rows(&self) -> Rows {
         self.0.rows()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lastmile_report::terminal::{self, TerminalStyle};
+
+    #[test]
+    fn it_fits_on_a_screen_of_80_by_24_with_the_note() {
+        let demo = Demo(advise(Arc::default()).unwrap());
+        let style = TerminalStyle {
+            width: 80,
+            colour: false,
+        };
+        let shown = terminal::render(&demo, Detail::Short, style);
+        assert!(shown.lines().count() <= 23, "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
     }
 }
