@@ -39,7 +39,7 @@ class Tree:
 
 
 def gzipped(content):
-    return gzip.compress(content, 6, mtime=0)
+    return gzip.compress(content, 9, mtime=0)
 
 
 def deb(control, data, date):
