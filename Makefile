@@ -5,8 +5,13 @@ CASES ?= 2000
 SEED ?= 1
 SECONDS ?= 60
 
+# What `make release` builds for, where its files go, and where they will be downloaded from: no other host is named.
+TARGETS ?= x86_64-unknown-linux-musl
+FILES ?= target/release-files
+export RELEASE_URL ?= https://lastmile.example
+
 .DEFAULT_GOAL := help
-.PHONY: help run test lint peers bench bench-load late fidelity fidelity-pages recommendations gates traces recordings explore faults fuzz libfuzzer examples schemas
+.PHONY: help run test lint peers bench bench-load late fidelity fidelity-pages recommendations gates traces recordings explore faults fuzz libfuzzer examples schemas release release-tools release-check release-twice
 
 help:            ## List these targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -83,3 +88,15 @@ recordings:      ## Record calls of Ice 3.7 and omniORB 4.2, which hold the prot
 
 schemas:         ## Regenerate schemas/ from the types
 	UPDATE_SCHEMAS=1 cargo test -q keeps_what_every_record_must
+
+release: release-tools ## Make the files of a release in FILES, for TARGETS: tar, Debian package, image, sums, dependencies and licences
+	@release/run "$(FILES)" $(TARGETS)
+
+release-tools:   ## Install what a release is built with
+	@release/tools $(TARGETS)
+
+release-check:   ## Check the files of a release in FILES as their users have them (as root: in a fresh Debian, and as an image)
+	@release/check "$(FILES)"
+
+release-twice:   ## Build the release of the last commit in two folders, and check that the bytes are equal
+	@release/twice $(TARGETS)

@@ -54,6 +54,10 @@ NO_COLOR=1 turns colours off; there are none where stdout is not a terminal.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
+    /// Advise on a page that lastmile brings along, and name what to try next
+    #[command(after_help = "Examples:
+  lastmile demo                                       no file, no options")]
+    Demo,
     Advise(advise::AdviseArgs),
     Tune(Box<tune::TuneArgs>),
     Encode(encode::EncodeArgs),

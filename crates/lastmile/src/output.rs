@@ -113,7 +113,7 @@ pub(crate) fn note(text: &str) {
 
 /// The style of stdout: as wide as the terminal, in colour unless NO_COLOR is set (no-color.org). Without a terminal there is no
 /// colour, and lines are as long as COLUMNS says, or 120 columns at most, our own choice.
-fn terminal_style() -> TerminalStyle {
+pub(crate) fn terminal_style() -> TerminalStyle {
     let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let terminal = terminal_size::terminal_size().map(|(terminal_size::Width(width), _)| width);
     let columns = || std::env::var("COLUMNS").ok()?.parse().ok();

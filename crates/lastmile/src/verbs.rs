@@ -4,6 +4,7 @@ mod advise;
 mod compare;
 mod completions;
 mod conform;
+mod demo;
 mod doctor;
 mod encode;
 pub(crate) mod events;
@@ -28,6 +29,7 @@ use crate::exit::Exit;
 /// Those of the verb; see [`crate::exit`] for the exit code of each.
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.verb {
+        Verb::Demo => demo::demo(),
         Verb::Advise(args) => advise::advise(&args),
         Verb::Tune(args) => tune::tune(&args),
         Verb::Encode(args) => encode::encode(&args),

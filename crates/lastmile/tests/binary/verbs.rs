@@ -110,6 +110,23 @@ fn a_run_is_reported_again_as_it_was() {
 }
 
 #[test]
+fn the_demo_answers_for_each_link_without_a_file_and_names_verbs_that_exist() {
+    let sandbox = Sandbox::new();
+    let shown = sandbox.data(&["demo"]);
+    for link in ["wpt/3g", "published/dialup-56k", "wpt/cable"] {
+        assert!(shown.contains(&format!("On {link}: ")), "{shown}");
+    }
+    let verbs = verbs(&sandbox);
+    let named = shown.lines().filter_map(|line| line.trim().strip_prefix("lastmile "));
+    let named: Vec<&str> = named.filter_map(|rest| rest.split(' ').next()).collect();
+    assert!(named.len() >= 8, "{shown}");
+    assert!(
+        named.iter().all(|name| verbs.iter().any(|verb| verb == name)),
+        "{shown}"
+    );
+}
+
+#[test]
 fn every_shell_gets_its_completions() {
     let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -88,17 +88,26 @@ pub struct PeerOption {
     pub at_least: Option<u64>,
 }
 
+/// `peers/` of the source tree. A reproducible build, which sets SOURCE_DATE_EPOCH (reproducible-builds.org), names no folder of the machine
+/// that it is made on, and its users have no such folder.
+const SOURCE: Option<&str> = match option_env!("SOURCE_DATE_EPOCH") {
+    Some(_) => None,
+    None => Some(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../peers")),
+};
+
 /// The folder of peers: the one that `LASTMILE_PEERS` names; otherwise `peers/` in the working directory; otherwise `peers/` of the
-/// source tree. A folder counts only if it contains a peer.
+/// source tree, unless this is a reproducible build. A folder counts only if it contains a peer.
 ///
 /// # Errors
 /// When there is no such folder.
 pub fn folder() -> Result<PathBuf, PeerError> {
-    let here = Path::new("peers");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../peers");
-    let candidates = match std::env::var_os("LASTMILE_PEERS") {
-        Some(named) => vec![PathBuf::from(named)],
-        None => vec![here.to_owned(), source],
+    let candidates: Vec<PathBuf> = match std::env::var_os("LASTMILE_PEERS") {
+        Some(named) => vec![named.into()],
+        None => [Some("peers"), SOURCE]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::from)
+            .collect(),
     };
     let has_peers = |folder: &PathBuf| folders(folder).is_ok_and(|peers| !peers.is_empty());
     let found = candidates.iter().find(|candidate| has_peers(candidate));
