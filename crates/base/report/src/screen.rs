@@ -11,13 +11,14 @@ pub const LINES_MAX: usize = 23;
 
 /// The most lines of doubts, and of the answer.
 const DOUBT_LINES_MAX: usize = 2;
-const ANSWER_LINES_MAX: usize = 6;
+const ANSWER_LINES_MAX: usize = 8;
 
-/// The fewest rows and columns of characters of a table and of a bar, and the most of a bar and of a name.
+/// The bounds of a table's rows, and of the characters of bars and names.
 const ROWS_MIN: usize = 3;
 const BAR_WIDTH_MIN: usize = 10;
 const BAR_WIDTH_MAX: usize = 30;
 const NAME_WIDTH_MAX: usize = 28;
+const NAME_WIDTH_MIN: usize = 8;
 
 /// What a terminal shows by default.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -125,6 +126,9 @@ pub fn render(screen: &Screen, style: TerminalStyle) -> String {
     parts.map(|part| part.join("\n")).collect::<Vec<_>>().join("\n\n") + "\n"
 }
 
+/// The group's name or detail and the bar's label, the bar's share of the longest, and its figure, change and interval.
+type BarRow = ([String; 2], f64, [String; 3]);
+
 /// A row for each bar, in at most `lines_max` lines: where there are more, each group has its first and last, then only its last.
 fn draw_bars(groups: &[BarGroup], width: usize, lines_max: usize) -> Vec<String> {
     let name_max = NAME_WIDTH_MAX.min(width * 3 / 10);
@@ -134,7 +138,7 @@ fn draw_bars(groups: &[BarGroup], width: usize, lines_max: usize) -> Vec<String>
         _ if 2 * groups.len() <= lines_max => at == 0 || at + 1 == of,
         _ => at + 1 == of,
     };
-    let mut rows: Vec<([String; 2], f64, [String; 3])> = Vec::new();
+    let mut rows: Vec<BarRow> = Vec::new();
     for group in groups {
         let largest = group.bars.iter().map(|bar| bar.length).fold(0.0, f64::max);
         let shown = group
@@ -151,24 +155,35 @@ fn draw_bars(groups: &[BarGroup], width: usize, lines_max: usize) -> Vec<String>
             rows.push(([name, shorten(&bar.label, name_max)], share, figures));
         }
     }
+    if lines_max == 0 {
+        return Vec::new();
+    }
     let mut hidden = rows.len().saturating_sub(lines_max);
     if hidden > 0 {
         hidden += 1;
         rows.truncate(lines_max.saturating_sub(1));
     }
-    let widest = |text: &dyn Fn(&([String; 2], f64, [String; 3])) -> usize| rows.iter().map(text).max().unwrap_or(0);
-    let [name, label] = [0, 1].map(|at| widest(&|row| length(&row.0[at])));
+    let widest = |text: &dyn Fn(&BarRow) -> usize| rows.iter().map(text).max().unwrap_or(0);
+    let [mut name, mut label] = [0, 1].map(|at| widest(&|row| length(&row.0[at])));
     let mut figures = [0, 1, 2].map(|at| widest(&|row| length(&row.2[at])));
     let gaps = |figures: &[usize; 3]| 2 * (2 + figures.iter().filter(|width| **width > 0).count());
-    let room =
-        |figures: &[usize; 3]| width.saturating_sub(name + label + figures.iter().sum::<usize>() + gaps(figures));
-    if room(&figures) < BAR_WIDTH_MIN {
+    let room = |names: usize, figures: &[usize; 3]| {
+        width.saturating_sub(names + figures.iter().sum::<usize>() + gaps(figures))
+    };
+    if room(name + label, &figures) < BAR_WIDTH_MIN {
         figures[2] = 0;
     }
-    let bar_width = room(&figures).clamp(BAR_WIDTH_MIN, BAR_WIDTH_MAX);
-    let line = |([group, of], share, texts): &([String; 2], f64, [String; 3])| {
+    // Names give way to bars.
+    while room(name + label, &figures) < BAR_WIDTH_MIN && name.max(label) > NAME_WIDTH_MIN {
+        let longer = if name > label { &mut name } else { &mut label };
+        *longer -= 1;
+    }
+    let bar_width = room(name + label, &figures).clamp(BAR_WIDTH_MIN, BAR_WIDTH_MAX);
+    let line = |([group, of], share, texts): &BarRow| {
         let mut line = format!(
-            "{group:name$}  {of:label$}  {}",
+            "{:name$}  {:label$}  {}",
+            shorten(group, name),
+            shorten(of, label),
             pad_right(&bar_of(*share, bar_width), bar_width)
         );
         for (text, width) in texts.iter().zip(figures).filter(|(_, width)| *width > 0) {
@@ -195,6 +210,9 @@ fn bar_of(share: f64, width: usize) -> String {
 
 /// A head and a line for each row, in at most `lines_max` lines, without the spare columns that do not fit.
 fn draw_table(grid: &Grid, spare: &[&str], width: usize, lines_max: usize) -> Vec<String> {
+    if lines_max < 3 {
+        return Vec::new();
+    }
     let rows = &grid.rows;
     let cell = |at: usize, row: usize| rows[row].cells.get(at).map_or("", String::as_str);
     let is_used = |at: &usize| (0..rows.len()).any(|row| !cell(*at, row).is_empty());

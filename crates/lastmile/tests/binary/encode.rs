@@ -261,13 +261,13 @@ fn a_rate_that_the_link_cannot_carry_gets_no_time_and_no_setting() {
 fn a_link_on_which_nothing_is_gained_is_told_with_the_rate_at_which_it_would_be() {
     let sandbox = Sandbox::new();
     sandbox.file("orders.jsonl", orders(100).join("\n"));
-    let answer = sandbox.data(&words("orders.jsonl", &["--link", "wpt/cable"]));
+    let answer = sandbox.data(&words("orders.jsonl", &["--link", "wpt/cable", "--details"]));
     assert!(
         answer.starts_with("On wpt/cable: Nothing is gained below about "),
         "{answer}"
     );
     sandbox.file("one.jsonl", &orders(1)[0]);
-    let one = sandbox.data(&words("one.jsonl", &["--link", "wpt/cable"]));
+    let one = sandbox.data(&words("one.jsonl", &["--link", "wpt/cable", "--details"]));
     assert!(
         one.contains("Encoded 1 document, ") && !one.contains("1 documents"),
         "{one}"

@@ -98,7 +98,7 @@ fn a_terminal_gets_the_frontier_and_csv_gets_every_point() {
     let transcript = sandbox.file("chat.txt", chat(60));
     sandbox.data(&words(transcript, &["--report", "chat.html"]));
     let resumed = |more: &[&str]| sandbox.data(&words(transcript, &[&["--resume"], more].concat()));
-    let table = resumed(&[]);
+    let table = resumed(&["--details"]);
     assert!(table.lines().count() < 150, "{table}");
     for said in ["zlib's default", "no takeover", "uWebSockets", "--all"] {
         assert!(table.contains(said), "{said}: {table}");

@@ -114,7 +114,7 @@ fn the_demo_answers_for_each_link_without_a_file_and_names_verbs_that_exist() {
     let sandbox = Sandbox::new();
     let shown = sandbox.data(&["demo"]);
     for link in ["wpt/3g", "published/dialup-56k", "wpt/cable"] {
-        assert!(shown.contains(&format!("On {link}: ")), "{shown}");
+        assert!(shown.lines().any(|line| line.starts_with(link)), "{shown}");
     }
     let verbs = verbs(&sandbox);
     let named = shown.lines().filter_map(|line| line.trim().strip_prefix("lastmile "));

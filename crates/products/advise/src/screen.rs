@@ -49,10 +49,7 @@ fn question(advice: &Advice) -> String {
     };
     let error = advice.model_error.as_ref().map_or_else(String::new, |error| {
         let [median, worst] = [error.median, error.worst].map(percent);
-        format!(
-            " ({median} from a browser's in the median of {} other loads, {worst} at worst)",
-            error.pages
-        )
+        format!(" ({median} from a browser's in the median, {worst} at worst)")
     });
     format!(
         "{}: {} responses of {}, {} uncompressed{recorded}. Simulated{loads}{error}.",
@@ -241,6 +238,11 @@ fn settings(link: &LinkAdvice) -> Vec<String> {
             Some((.., names)) => names.push(kind.kind.clone()),
             None => parts.push((setting.to_owned(), kind.origin, vec![kind.kind.clone()])),
         }
+    }
+    if let [(first, ..), rest @ ..] = &parts[..]
+        && rest.iter().all(|(setting, ..)| setting == first)
+    {
+        return vec![format!("{first} for what can be compressed")];
     }
     let is_of_origin = |origin: Origin| parts.iter().filter(|part| part.1 == origin).count() == 1;
     let text = |(setting, of, names): &(String, Origin, Vec<String>)| match of {

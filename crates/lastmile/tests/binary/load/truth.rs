@@ -198,7 +198,7 @@ fn errors_are_named_where_they_broke_the_limit() {
 fn a_full_link_is_said_to_be_full() {
     let sandbox = Sandbox::new();
     let load = |rate: &str| {
-        let words = "load http://server/ --world sim --link wpt/3g --body 100kB --rate";
+        let words = "load http://server/ --world sim --details --link wpt/3g --body 100kB --rate";
         unwrapped(&sandbox.data(&[&words.split(' ').collect::<Vec<_>>()[..], &[rate]].concat()))
     };
     let full = load("4");

@@ -1,9 +1,9 @@
 //! The answer of a tuning on one screen.
 
-use super::{computing, connections_label, memory, ratio};
+use super::{computing, connections_label, memory};
 use crate::record::{Choice, CodecPoint, Deflate, DeliveryOutcome, Direction, Scope, Strategy, Tuning};
 use lastmile_report::document::{Grid, RowEmphasis};
-use lastmile_report::number::{counted, percent, quantity, signed_percent};
+use lastmile_report::number::{counted, percent, quantity, signed_percent, with_decimals};
 use lastmile_report::screen::{Bar, BarGroup, Screen, shell_word};
 
 /// zlib's defaults.
@@ -136,7 +136,7 @@ fn table(tuning: &Tuning) -> Grid {
             let cells = [
                 stream.direction.name().to_owned(),
                 name,
-                ratio(point.ratio, point.ratio_ci95),
+                with_decimals(point.ratio, 4),
                 computing(point.cpu_seconds.as_ref()),
                 memory(total),
                 fits.to_owned(),
