@@ -12,7 +12,7 @@ use lastmile_report::screen::{Bar, BarGroup, Screen, shell_word};
 const LINKS_MAX: usize = 3;
 
 /// The share of what can be saved from which on one setting for everything is worth a sentence.
-const MOST_OF_IT: f64 = 0.5;
+const COMMON_SHARE_MIN: f64 = 0.5;
 
 pub(crate) fn screen(advice: &Advice) -> Screen {
     let link_doubts = advice.links.iter().flat_map(|link| {
@@ -212,7 +212,7 @@ fn answer(links: &[LinkAdvice]) -> String {
             .iter()
             .filter_map(|rung| Some((rung, rung.share_of_saving?)))
             .next_back()
-        && share > MOST_OF_IT
+        && share > COMMON_SHARE_MIN
     {
         let share = percent((share.min(1.0) * 100.0).round() / 100.0);
         text += &format!(
