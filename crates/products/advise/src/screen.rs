@@ -27,7 +27,7 @@ pub(crate) fn screen(advice: &Advice) -> Screen {
         table: advice.links.first().map(kinds_table),
         spare_columns: vec!["requests", "bytes now"],
         doubts: Screen::doubt_texts(first.into_iter().chain(link_doubts).chain(rest)),
-        answer: answer(&advice.links),
+        answer: answer(&advice.links) + &in_browser(&advice.links),
         next: match advice.options.server {
             None if source != "-" => format!("lastmile advise {} --server nginx", shell_word(source)),
             _ => String::new(),
@@ -221,6 +221,14 @@ fn answer(links: &[LinkAdvice]) -> String {
         );
     }
     text
+}
+
+/// What a real browser took, where one was asked for.
+fn in_browser(links: &[LinkAdvice]) -> String {
+    let sentences = links
+        .iter()
+        .filter_map(|link| Some(link.browser.as_ref()?.sentence(&link.name)));
+    sentences.map(|sentence| format!(" {sentence}")).collect()
 }
 
 /// The settings of a link: by origin where each origin has one, else by kind.

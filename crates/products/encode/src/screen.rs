@@ -115,10 +115,12 @@ impl<'a> Decision<'a> {
 
     /// What to do, without the link.
     fn advice(&self) -> String {
-        let fewer = |outcome| percent((self.saves(outcome) * 100.0).round() / 100.0);
-        let paid = |outcome| {
+        let fewer = |outcome: &EncodingOutcome| percent((self.saves(outcome) * 100.0).round() / 100.0);
+        let paid = |outcome: &EncodingOutcome| {
+            let is_later = outcome.delay_s() > self.sooner.unwrap_or(self.plain).delay_s();
+            let later = if is_later { ", later" } else { "" };
             format!(
-                "where bytes are paid for, {} ({} fewer, later)",
+                "where bytes are paid for, {} ({} fewer{later})",
                 setting(outcome),
                 fewer(outcome)
             )

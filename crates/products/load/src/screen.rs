@@ -61,11 +61,11 @@ fn curve(load: &Load, world: &str) -> BarGroup {
         .enumerate()
         .filter(|(at, _)| (runs.len() - 1 - at) % step == 0);
     let bar = |(_, run): (usize, &&LoadRun)| {
-        let p99 = run.times.get("response").map_or(0.0, |times| times.p99);
+        let p99 = run.times.get("response").map(|times| times.p99);
         Bar {
             label: quantity(run.rate.unwrap_or(run.offered_rate), "1/s"),
-            length: p99,
-            figure: quantity(p99, "s"),
+            length: p99.unwrap_or(0.0),
+            figure: p99.map_or_else(|| "no response".to_owned(), |p99| quantity(p99, "s")),
             change: match run.error_rate {
                 _ if !run.valid => "invalid".to_owned(),
                 Some(share) if share > 0.0 => format!("{} failed", percent(share)),
@@ -75,7 +75,7 @@ fn curve(load: &Load, world: &str) -> BarGroup {
         }
     };
     BarGroup {
-        name: if world == "emu" { "measured" } else { "simulated" }.to_owned(),
+        name: if world == "sim" { "simulated" } else { "measured" }.to_owned(),
         detail: String::new(),
         bars: shown.map(bar).collect(),
     }

@@ -149,7 +149,8 @@ fn table(tuning: &Tuning) -> Grid {
 
 /// What to use for each direction, what it saves and costs, and what a message then takes on each link.
 fn answer(tuning: &Tuning) -> String {
-    let mut sentences = Vec::new();
+    let broken = tuning.thresholds.iter().filter(|threshold| !threshold.held);
+    let mut sentences: Vec<String> = broken.map(|threshold| format!("BROKEN: {}.", threshold.rule)).collect();
     for stream in &tuning.directions {
         let choices = || {
             tuning
