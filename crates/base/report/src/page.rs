@@ -71,7 +71,7 @@ impl PageRecord for Run {
 }
 
 /// What a world is called on a page.
-fn world(name: &str) -> String {
+pub(crate) fn world(name: &str) -> String {
     match name {
         "sim" => "simulated".to_owned(),
         "emu" => "emulated".to_owned(),

@@ -275,7 +275,11 @@ impl<'a> EventLoop<'a> {
             let mut readiness = [PollFd::new(&self.epoll, PollFlags::IN)];
             ignore_interrupt(poll(&mut readiness, Some(&timeout(sleep)?)))?;
         }
-        ignore_interrupt(epoll::wait(&self.epoll, spare_capacity(events), Some(&timeout(Duration::ZERO)?)))
+        ignore_interrupt(epoll::wait(
+            &self.epoll,
+            spare_capacity(events),
+            Some(&timeout(Duration::ZERO)?),
+        ))
     }
 
     fn slot(&mut self, id: ConnectionId) -> Option<&mut Slot> {
