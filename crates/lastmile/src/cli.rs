@@ -16,6 +16,7 @@ pub(crate) mod report;
 pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod studies;
+pub(crate) mod time;
 pub(crate) mod transcript;
 pub(crate) mod tune;
 
@@ -67,6 +68,7 @@ pub(crate) enum Verb {
     Inspect(inspect::InspectArgs),
     Studies(studies::StudiesArgs),
     Link(link::LinkArgs),
+    Time(time::TimeArgs),
     Load(Box<load::LoadArgs>),
     Route(route::RouteArgs),
     Monitor(monitor::MonitorArgs),

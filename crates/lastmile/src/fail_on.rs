@@ -70,7 +70,12 @@ pub(crate) fn tuning_exit(rules: &[TuningRule], tuning: &Tuning) -> Exit {
 /// Whether a rule held everywhere. Reports on stderr where it did not.
 ///
 /// A rule that found nothing to check counts as broken: a gate that checks nothing passes everything.
-fn report_rule(rule: &str, thresholds: &[Threshold], value_text: impl Fn(f64) -> String, nothing: &str) -> bool {
+pub(crate) fn report_rule(
+    rule: &str,
+    thresholds: &[Threshold],
+    value_text: impl Fn(f64) -> String,
+    nothing: &str,
+) -> bool {
     let mut checked = thresholds.iter().filter(|threshold| threshold.rule == rule).peekable();
     if checked.peek().is_none() {
         output::note(&format!("broken: {rule}: {nothing}"));

@@ -18,6 +18,7 @@ mod report;
 mod route;
 mod run;
 mod studies;
+mod time;
 mod tune;
 
 use crate::cli::{Cli, Verb};
@@ -39,6 +40,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Verb::Inspect(args) => inspect::inspect(&args),
         Verb::Studies(args) => studies::studies(&args),
         Verb::Link(args) => link::link(&args),
+        Verb::Time(args) => time::time(&args),
         Verb::Load(args) => load::load(&args),
         Verb::Route(args) => route::route(&args),
         Verb::Monitor(args) => events::monitor::monitor(&args),

@@ -3,8 +3,9 @@
 use super::parts;
 use crate::document::{Grid, factors, levels_text, readable};
 use crate::number::{counted, interval, quantity, with_decimals};
-use crate::record::{Cell, Chart, DoubtKind, Figure, Point, Run, Scale, Series, Source, Threshold};
+use crate::record::{Cell, Chart, Doubt, DoubtKind, Figure, Point, Run, Scale, Series, Source, Threshold};
 use crate::screen::{Bar, BarGroup, Screen, shell_word};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 /// The most rows of a picture.
@@ -28,7 +29,11 @@ pub(super) fn screen(run: &Run) -> Screen {
         table,
         doubts: doubts(run),
         answer: answer(run, &broken, &values),
-        next: format!("lastmile report {} --details", shell_word(&run.run)),
+        next: if run.run.is_empty() {
+            String::new()
+        } else {
+            format!("lastmile report {} --details", shell_word(&run.run))
+        },
         ..Screen::default()
     }
 }
@@ -279,37 +284,44 @@ fn value_bars(values: &[PartValues<'_>]) -> Vec<BarGroup> {
     groups.take(ROWS_MAX).collect()
 }
 
-/// What is said of the most cells first, cells without valid figures before all.
+/// The gravest kind first, then what is said of the most cells.
 fn doubts(run: &Run) -> Vec<String> {
-    let mut counts: Vec<(String, bool, usize)> = Vec::new();
+    let mut counts: Vec<(&Doubt, usize)> = Vec::new();
     for cell in &run.cells {
         // That a study of many parts asks for a figure which some of them lack changes no answer.
-        let relevant = cell
-            .doubts
-            .iter()
-            .filter(|doubt| doubt.kind != DoubtKind::MissingFigure || !cell.valid);
-        for text in Screen::doubt_texts(relevant) {
-            match counts.iter_mut().find(|(known, _, _)| *known == text) {
-                Some((_, invalid, count)) => {
-                    *invalid |= !cell.valid;
-                    *count += 1;
-                }
-                None => counts.push((text, !cell.valid, 1)),
+        let relevant = |doubt: &&Doubt| doubt.kind != DoubtKind::MissingFigure || !cell.valid;
+        for doubt in cell.doubts.iter().filter(relevant) {
+            match counts.iter_mut().find(|(known, _)| *known == doubt) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((doubt, 1)),
             }
         }
     }
-    counts.sort_by_key(|(_, invalid, count)| (!invalid, std::cmp::Reverse(*count)));
+    counts.sort_by_key(|(doubt, count)| (doubt.kind, Reverse(*count)));
     let all = run.cells.len();
-    let text = |(text, invalid, count): &(String, bool, usize)| {
+    let invalid = run.cells.iter().filter(|cell| !cell.valid).count();
+    let mut texts = Vec::new();
+    if invalid > 0 {
+        texts.push(format!(
+            "invalid: the figures of {invalid} of {} may not be used",
+            counted(all as u64, "cell")
+        ));
+    }
+    for (doubt, count) in counts {
+        let text = Screen::doubt_texts([doubt]).concat();
         let of = if all == 1 {
             String::new()
         } else {
             format!(" ({count} of {all} cells)")
         };
-        let invalid = if *invalid { "invalid figures, " } else { "" };
-        format!("{invalid}{}{of}", text.trim_end_matches('.'))
-    };
-    counts.iter().map(text).collect()
+        texts.push(format!("{}{of}", text.trim_end_matches('.')));
+    }
+    // One line has room for both: what is invalid, and why.
+    if invalid > 0 && texts.len() > 1 {
+        let why = texts.remove(1);
+        texts[0] += &format!("; {why}");
+    }
+    texts
 }
 
 fn answer(run: &Run, broken: &[&Threshold], values: &[PartValues<'_>]) -> String {
@@ -333,7 +345,11 @@ fn answer(run: &Run, broken: &[&Threshold], values: &[PartValues<'_>]) -> String
         }
         return sentences.join(" ");
     };
-    let mut text = format!("{}: ", finding.title.trim_end_matches(['.', ':']));
+    let mut text = if run.findings.len() == 1 {
+        String::new()
+    } else {
+        format!("{}: ", finding.title.trim_end_matches(['.', ':']))
+    };
     let head = text.chars().count();
     for sentence in finding.text.split_inclusive(". ") {
         if text.chars().count() > head && text.chars().count() > ANSWER_LENGTH {
