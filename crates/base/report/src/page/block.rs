@@ -1,7 +1,8 @@
 //! Renders the pieces of a document as HTML.
 
+use crate::csv::Rows;
 use crate::document::{Block, Grid, Note, RowEmphasis};
-use crate::record::{Chart, Finding};
+use crate::record::{Axis, Chart, Finding, Scale, Source};
 use lastmile_chart::escape::Text;
 use lastmile_chart::heatmap::{self, HeatMap};
 use lastmile_chart::waterfall::Waterfall;
@@ -45,7 +46,7 @@ impl Blocks {
                 Block::Grid(grid) => self.write_grid(out, grid)?,
                 Block::Code { title, text, note } => {
                     let (caption, text) = (caption(title, note), Text(text));
-                    writeln!(out, "<figure class=\"code\">{caption}<pre>{text}</pre></figure>")?;
+                    writeln!(out, "<figure class=\"code\">{caption}<pre tabindex=\"0\">{text}</pre></figure>")?;
                 }
                 Block::Chart(chart) => self.write_chart(out, chart)?,
                 Block::Heat(map) => self.write_heat(out, map)?,
@@ -76,7 +77,7 @@ impl Blocks {
         // The page has both layouts and the style shows one, so that no script has to measure the window.
         out.push_str(&chart::svg(chart, Layout::Wide, &id));
         out.push_str(&chart::svg(chart, Layout::Narrow, &id));
-        writeln!(out, "</figure>")
+        writeln!(out, "<template>{}</template></figure>", Text(chart_csv(chart)))
     }
 
     fn write_heat(&mut self, out: &mut String, map: &HeatMap) -> std::fmt::Result {
@@ -156,6 +157,41 @@ impl Blocks {
         }
         writeln!(out, "</figure>")
     }
+}
+
+/// The points of a chart, a row each, in base units.
+fn chart_csv(chart: &Chart) -> String {
+    let head = |axis: &Axis| match axis.unit.as_str() {
+        "" | "1" => axis.label.clone(),
+        unit => format!("{} ({unit})", axis.label),
+    };
+    let mut rows = Rows::default();
+    rows.row([
+        "series".to_owned(),
+        "source".to_owned(),
+        head(&chart.x),
+        head(&chart.y),
+        "low".to_owned(),
+        "high".to_owned(),
+    ]);
+    for series in &chart.series {
+        for point in &series.points {
+            let x = match &chart.x.scale {
+                Scale::Named(names) => names.get(point.x as usize).cloned().unwrap_or_default(),
+                Scale::Linear | Scale::Log | Scale::Stacked => point.x.to_string(),
+            };
+            let [low, high] = point
+                .spread
+                .map_or_else(Default::default, |spread| spread.map(|end| end.to_string()));
+            let source = match series.source {
+                Source::Measured => "measured",
+                Source::Published => "published",
+                Source::Predicted => "predicted",
+            };
+            rows.row([series.name.as_str(), source, &x, &point.y.to_string(), &low, &high]);
+        }
+    }
+    rows.into_text()
 }
 
 fn caption(title: &str, note: &str) -> String {
