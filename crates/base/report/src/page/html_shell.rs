@@ -1,9 +1,9 @@
 //! The frame of a page: its head, the question, how it was measured, and the data.
 
 use super::Provenance;
-use super::block::{Blocks, Entry};
+use super::block::{Blocks, Entry, write_bar_table};
 use crate::document::Block;
-use crate::screen::{BarGroup, Screen};
+use crate::screen::Screen;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
@@ -81,7 +81,7 @@ fn write_page(
     out.push_str("<div class=\"body\">\n");
     if let Some(screen) = screen {
         write_tiles(out, screen)?;
-        write_bars(out, &screen.bars)?;
+        write_bars(out, screen)?;
     }
     out.push_str(&sections);
     write_how(out, page, provenance)?;
@@ -132,25 +132,20 @@ fn write_tiles(out: &mut String, screen: &Screen) -> std::fmt::Result {
         .iter()
         .take(TILES_MAX)
         .filter_map(|group| Some((group, group.bars.split_last()?)));
-    let mut tiles = tiles.filter(|(_, (_, others))| !others.is_empty()).peekable();
+    let mut tiles = tiles.filter(|(_, (last, _))| !last.change.is_empty()).peekable();
     if tiles.peek().is_none() {
         return Ok(());
     }
     out.push_str("<ul class=\"tiles\">");
     for (group, (last, others)) in tiles {
-        let first = &others[0];
-        let change = if last.change.is_empty() {
-            String::new()
-        } else {
-            format!(", {}", last.change)
-        };
+        let Some(first) = others.first() else { continue };
         write!(
             out,
-            "<li><span>{}</span><b>{}</b><span>{}{}; {} {}</span></li>",
+            "<li><span>{}</span><b>{}</b><span>{}, {}; {} {}</span></li>",
             Text(&group.name),
             Text(&last.figure),
             Text(&last.label),
-            Text(change),
+            Text(&last.change),
             Text(&first.label),
             Text(&first.figure),
         )?;
@@ -159,30 +154,24 @@ fn write_tiles(out: &mut String, screen: &Screen) -> std::fmt::Result {
 }
 
 /// The bars of the screen, group by group.
-fn write_bars(out: &mut String, groups: &[BarGroup]) -> std::fmt::Result {
-    if groups.is_empty() {
+fn write_bars(out: &mut String, screen: &Screen) -> std::fmt::Result {
+    if screen.bars.is_empty() {
         return Ok(());
     }
-    writeln!(out, "<figure class=\"bars\">")?;
-    for group in groups {
+    writeln!(
+        out,
+        "<figure class=\"bars\"><figcaption>{}</figcaption>",
+        Text(&screen.question)
+    )?;
+    for group in &screen.bars {
         let detail = if group.detail.is_empty() {
             String::new()
         } else {
             format!(", {}", group.detail)
         };
+        let caption = format!("{}<small>{}</small>", Text(&group.name), Text(detail));
         let longest = group.bars.iter().map(|bar| bar.length).fold(0.0, f64::max);
-        writeln!(
-            out,
-            "<table><caption>{}<small>{}</small></caption>",
-            Text(&group.name),
-            Text(detail)
-        )?;
-        for bar in &group.bars {
-            let share = if longest > 0.0 {
-                (bar.length / longest).clamp(0.0, 1.0) * 100.0
-            } else {
-                0.0
-            };
+        let rows = group.bars.iter().map(|bar| {
             let figures = [&bar.figure, &bar.change, &bar.interval];
             let figures = figures
                 .into_iter()
@@ -190,14 +179,9 @@ fn write_bars(out: &mut String, groups: &[BarGroup]) -> std::fmt::Result {
                 .cloned()
                 .collect::<Vec<_>>()
                 .join(" ");
-            writeln!(
-                out,
-                "<tr><th scope=\"row\">{}</th><td><i style=\"width:{share:.2}%\"></i></td><td>{}</td></tr>",
-                Text(&bar.label),
-                Text(figures)
-            )?;
-        }
-        writeln!(out, "</table>")?;
+            (bar.label.as_str(), bar.length / longest, figures)
+        });
+        write_bar_table(out, &caption, rows)?;
     }
     writeln!(out, "</figure>")
 }

@@ -102,18 +102,17 @@ for (const svg of all("svg.chart")) {
 // SVG and CSV of a drawing.
 for (const figure of all("figure.drawing")) {
   const svg = figure.querySelector("svg");
-  if (!svg) continue;
-  const title = figure.querySelector("figcaption b").textContent;
+  const title = figure.querySelector("figcaption b")?.textContent ?? "figure";
   const name = title.replace(/[^\p{L}\p{N}]+/gu, "-");
   const tools = make("p", { class: "tools" });
-  tools.append(button("SVG", () => {
+  if (svg) tools.append(button("SVG", () => {
     const copy = svg.cloneNode(true);
     copy.prepend(make("style", {}, document.querySelector("style").textContent));
     save(name + ".svg", "image/svg+xml", new XMLSerializer().serializeToString(copy));
   }));
   const csv = figure.querySelector("template");
   if (csv) tools.append(button("CSV", () => save(name + ".csv", "text/csv", csv.content.textContent)));
-  figure.append(tools);
+  if (tools.firstChild) figure.append(tools);
 }
 
 // Columns sort by value, or else as words.
