@@ -12,6 +12,7 @@ pub(crate) mod load;
 pub(crate) mod monitor;
 pub(crate) mod perturb;
 pub(crate) mod profiles;
+pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod route;
 pub(crate) mod run;
@@ -59,6 +60,7 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:
   lastmile demo                                       no file, no options")]
     Demo,
+    Record(record::RecordArgs),
     Advise(advise::AdviseArgs),
     Tune(Box<tune::TuneArgs>),
     Encode(encode::EncodeArgs),

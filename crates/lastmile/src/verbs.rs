@@ -14,6 +14,7 @@ mod load;
 mod man;
 mod perturb;
 mod profiles;
+mod record;
 mod report;
 mod route;
 mod run;
@@ -31,6 +32,7 @@ use crate::exit::Exit;
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.verb {
         Verb::Demo => demo::demo(),
+        Verb::Record(args) => record::record(&args),
         Verb::Advise(args) => advise::advise(&args),
         Verb::Tune(args) => tune::tune(&args),
         Verb::Encode(args) => encode::encode(&args),

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 #[command(after_help = "Examples:
   lastmile profiles list                          all, with their figures
   lastmile profiles list wpt                      those of one set
-  lastmile profiles list 3g                       those of every set that are called so
+  lastmile profiles list 3g                       the 3G of every set
   lastmile profiles show wpt/3g                   one, with its figures' source
   lastmile profiles show 'wpt/3g+loss=1%'         a profile with changes
   lastmile profiles diff wpt/3g chrome/slow-3g    how two differ")]

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile time --link none,wpt/cable,wpt/3g -- curl http://host.lastmile:8000/
-  lastmile time --link none,2Mbps,100ms --repeats 20 -- ./sync.sh
-  lastmile time --link wpt/3g --fail-on 'mean(time)>5s' -- ./check.sh
+  lastmile time --link none,2Mbps,100ms -- git fetch
+  lastmile time --link wpt/3g --fail-on 'mean(time)>5s' -- make it
 
 none is a link that adds nothing. `lastmile profiles list` names the others.")]
 pub(crate) struct TimeArgs {
