@@ -52,7 +52,8 @@ Exit codes:
   130    stopped by Ctrl-C; a run prints how to resume it
 `lastmile link` exits with its command's code.
 
-NO_COLOR=1 turns colours off; there are none where stdout is not a terminal.";
+NO_COLOR=1 turns colours off; there are none where stdout is not a terminal.
+LASTMILE_PROGRESS=0 turns off the lines of progress that stderr gets every 5 s where it is not a terminal.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {

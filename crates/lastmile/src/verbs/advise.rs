@@ -151,8 +151,8 @@ fn refuse_address(traffic: &Path) -> anyhow::Result<()> {
     let name = traffic.to_string_lossy();
     anyhow::ensure!(
         !name.starts_with("http://") && !name.starts_with("https://"),
-        "{name}: this is an address, and advise reads a recording; load the page in a browser with the network panel open and caches off, \
-         \"Save all as HAR with content\", and give that file's path"
+        "{name}: this is an address, and advise reads a recording; `lastmile record {name}` makes one with an installed Chromium; or load the page in a \
+         browser with the network panel open and caches off, \"Save all as HAR with content\", and give that file's path"
     );
     Ok(())
 }
