@@ -1,4 +1,4 @@
-//! The rules of `--fail-on` of `lastmile run` and `lastmile tune`: reads `p95(transfer_time)>20s` as the opposite rule, which must hold, and reports broken
+//! The rules of `--fail-on` of `lastmile run`, `lastmile tune` and `lastmile advise`: reads `p95(transfer_time)>20s` as the opposite rule, which must hold, and reports broken
 //! ones.
 //!
 //! Rules on the change between two runs are `lastmile compare`'s.
@@ -6,6 +6,8 @@
 use crate::exit::Exit;
 use crate::output;
 use anyhow::anyhow;
+use lastmile_advise::record::Advice;
+use lastmile_advise::rules::Rule as AdviceRule;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Run, Threshold};
 use lastmile_report::rules::RuleText;
@@ -63,6 +65,17 @@ pub(crate) fn tuning_exit(rules: &[TuningRule], tuning: &Tuning) -> Exit {
             "nothing here has that figure"
         };
         holds &= report_rule(&text, &tuning.thresholds, |found| rule.value_text(found), nothing);
+    }
+    Exit::of_check(holds)
+}
+
+/// The exit of an advice: whether the rules held. Reports broken rules on stderr.
+pub(crate) fn advice_exit(rules: &[AdviceRule], advice: &Advice) -> Exit {
+    let mut holds = true;
+    for rule in rules {
+        let value_text = |found| rule.value_text(found);
+        let nothing = "the page was not loaded under that setting on any link";
+        holds &= report_rule(&rule.to_string(), &rule.check(advice), value_text, nothing);
     }
     Exit::of_check(holds)
 }

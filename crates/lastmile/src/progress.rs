@@ -70,10 +70,10 @@ fn line(done: u64, all: u64, took: Duration, what: &str) -> String {
             duration::print(Duration::from_secs(seconds.ceil() as u64))
         )
     };
-    let what = if what.is_empty() {
-        String::new()
-    } else {
-        format!(": {what}")
+    let what = match what.char_indices().nth(WHAT_MAX) {
+        _ if what.is_empty() => String::new(),
+        Some((end, _)) => format!(": {} …", what[..end].trim_end()),
+        None => format!(": {what}"),
     };
     format!("{:.0} % done{left}{what}", (share * 100.0).floor())
 }
