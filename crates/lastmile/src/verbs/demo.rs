@@ -27,13 +27,12 @@ const SETTINGS: [&str; 3] = ["gzip:6", "br:5", "zstd:3"];
 const REPEATS: NonZeroU64 = NonZeroU64::new(3).unwrap();
 
 const NEXT: &str = "\
-lastmile advise mine.har       the same for your page, with every setting
+lastmile record URL            your page's traffic; then: lastmile advise FILE
 lastmile tune messages.txt     compression of WebSocket messages
 lastmile encode records.jsonl  JSON, protobuf and others, in batches
 lastmile load URL              the highest rate that a server keeps up with
-lastmile link wpt/3g -- CMD    any command behind a slow link
+lastmile time -- CMD           how much longer a command takes on slow links
 lastmile inspect trace.pcap    retransmissions, round trips and requests
-lastmile monitor FOLDER        keeps the events of sensors, to be queried
 lastmile studies               reproducible experiments, to run and change
 ";
 

@@ -1,29 +1,16 @@
 //! `lastmile record`: records the traffic of a page in an installed Chromium.
 
-mod archive;
-mod chromium;
-
 use crate::cli::record::RecordArgs;
 use crate::exit::{Exit, UnavailableError};
 use crate::{links, output};
 use anyhow::{Context as _, bail};
-use archive::Archive;
-use chromium::{Browser, Message};
+use lastmile_link::LinkSpec;
+use lastmile_record::Archive;
 use lastmile_report::number::{counted, quantity};
 use lastmile_report::screen::shell_word;
-use serde_json::{Value, json};
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-/// How long nothing may be requested after the page is loaded until the recording ends: our own choice.
-const QUIET: Duration = Duration::from_secs(2);
-
-/// How long nothing may come of requests that are still open, such as streams of events, until the recording ends without them: our own choice.
-const STALLED: Duration = Duration::from_secs(10);
-
-/// How long a new tab may settle before the page is loaded: our own choice.
-const SETTLING: Duration = Duration::from_millis(300);
 
 /// Records a page.
 ///
@@ -39,20 +26,9 @@ pub(crate) fn record(args: &RecordArgs) -> anyhow::Result<Exit> {
     if out.exists() && args.out.is_none() {
         bail!("{} exists; name the file with --out FILE", out.display());
     }
-    let mut browser = Browser::start(link.as_ref())?;
-    let mut archive = Archive::new(&url);
-    let is_whole = load(&mut browser, &mut archive, &url, args.timeout)?;
-    browser.close();
-    if let Some(why) = archive.failure() {
-        return Err(UnavailableError(format!("{url} cannot be loaded: {why}")).into());
-    }
-    if archive.missed() > 0 {
-        let missed = counted(archive.missed(), "request");
-        return Err(UnavailableError(format!(
-            "Chromium did not report {missed} of {url}; nothing was written, record it again"
-        ))
-        .into());
-    }
+    let prefix = link.map_or_else(|| Ok(Vec::new()), |link| behind(&link))?;
+    let recorded = lastmile_record::record(&url, &prefix, args.timeout);
+    let (archive, is_whole) = recorded.map_err(|error| UnavailableError(error.to_string()))?;
     let text = serde_json::to_string_pretty(&archive.to_har()).expect("values are JSON");
     fs::write(&out, text)
         .with_context(|| format!("{} cannot be written; name another file with --out", out.display()))?;
@@ -64,6 +40,16 @@ pub(crate) fn record(args: &RecordArgs) -> anyhow::Result<Exit> {
     }
     output::print_data(&format!("{}\n", summary(&archive, &out)))?;
     Ok(Exit::Done)
+}
+
+/// The command that starts another behind a link.
+fn behind(link: &LinkSpec) -> anyhow::Result<Vec<OsString>> {
+    let own = std::env::current_exe().context("lastmile cannot find its own program")?;
+    let link = link.to_string();
+    let words = ["link", link.as_str(), "--allow-net", "--quiet", "--"];
+    Ok(std::iter::once(own.into_os_string())
+        .chain(words.map(OsString::from))
+        .collect())
 }
 
 fn summary(archive: &Archive, out: &std::path::Path) -> String {
@@ -115,78 +101,6 @@ fn host_of(url: &str) -> String {
     let host = host.split(['/', '?', '#']).next().unwrap_or_default();
     let plain = |c: char| if c.is_alphanumeric() || c == '.' { c } else { '-' };
     host.rsplit('@').next().unwrap_or_default().chars().map(plain).collect()
-}
-
-/// Loads the page, and returns whether all of it came in time.
-fn load(browser: &mut Browser, archive: &mut Archive, url: &str, timeout: Duration) -> anyhow::Result<bool> {
-    let target = browser.call("Target.createTarget", json!({"url": "about:blank"}), None)?;
-    let attach = json!({"targetId": target["targetId"], "flatten": true});
-    let session = browser.call("Target.attachToTarget", attach, None)?["sessionId"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
-    browser.call("Page.enable", json!({}), Some(&session))?;
-    for (method, params) in watching() {
-        browser.call(method, params, Some(&session))?;
-    }
-    // Once the renderer runs, nothing that it reports is lost.
-    let expression = "document.body.innerHTML = '<style>p { color: red }</style><p>a</p>'; document.body.offsetHeight";
-    browser.call("Runtime.evaluate", json!({"expression": expression}), Some(&session))?;
-    std::thread::sleep(SETTLING);
-    let navigated = browser.call("Page.navigate", json!({"url": url}), Some(&session))?;
-    if let Some(why) = navigated["errorText"].as_str() {
-        archive.fail(why);
-        return Ok(true);
-    }
-    let deadline = Instant::now() + timeout;
-    let mut last_change = Instant::now();
-    loop {
-        let now = Instant::now();
-        let is_loaded = archive.is_loaded();
-        if is_loaded && archive.open_requests() == 0 && now >= last_change + QUIET {
-            return Ok(true);
-        }
-        if now >= deadline || is_loaded && now >= last_change + STALLED {
-            return Ok(false);
-        }
-        let Some(message) = browser.receive(QUIET.min(deadline - now))? else {
-            continue;
-        };
-        last_change = Instant::now();
-        match message {
-            Message::Event {
-                method,
-                params,
-                session: from,
-            } => {
-                if method == "Target.attachedToTarget" {
-                    // A frame of another site or a worker: what it requests counts, too.
-                    let other = params["sessionId"].as_str().unwrap_or_default().to_owned();
-                    for (method, params) in watching() {
-                        browser.send(method, &params, Some(&other))?;
-                    }
-                    browser.send("Runtime.runIfWaitingForDebugger", &json!({}), Some(&other))?;
-                }
-                if let Some(id) = archive.hear(&method, &params, from == session) {
-                    let asked = browser.send("Network.getResponseBody", &json!({"requestId": id}), Some(&from))?;
-                    archive.expect_body(asked, &id);
-                }
-            }
-            Message::Answer { id, result } => archive.take_body(id, &result),
-        }
-    }
-}
-
-/// What has a target report its network, and the targets that it starts.
-fn watching() -> [(&'static str, Value); 3] {
-    const BUFFER: u64 = 1 << 30;
-    let buffers = json!({"maxTotalBufferSize": BUFFER, "maxResourceBufferSize": BUFFER});
-    let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
-    [
-        ("Network.enable", buffers),
-        ("Network.setBypassServiceWorker", json!({"bypass": true})),
-        ("Target.setAutoAttach", attach),
-    ]
 }
 
 #[cfg(test)]

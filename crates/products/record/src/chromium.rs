@@ -1,10 +1,9 @@
 //! A headless Chromium, driven over its debugging pipe (Chrome DevTools Protocol): messages are JSON, with a NUL after each.
 
-use crate::exit::UnavailableError;
-use anyhow::{Context as _, bail};
-use lastmile_link::LinkSpec;
+use crate::RecordError;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -46,26 +45,22 @@ pub(super) enum Message {
 }
 
 impl Browser {
-    /// Starts it, behind a link where one is given.
-    ///
-    /// # Errors
-    /// When none is installed, or it cannot be started.
-    pub(super) fn start(link: Option<&LinkSpec>) -> anyhow::Result<Self> {
+    /// Starts it, by the command `prefix` where that is not empty.
+    pub(super) fn start(prefix: &[OsString]) -> Result<Self, RecordError> {
         let Some(program) = NAMES.iter().find(|name| is_there(name)) else {
-            return Err(UnavailableError(format!(
+            return Err(RecordError(format!(
                 "no Chromium is installed ({}); or open the page in a browser, F12, Network, reload, and save all as HAR with content",
                 NAMES.join(", ")
-            ))
-            .into());
+            )));
         };
-        let profile = tempfile::tempdir().context("a folder for Chromium's profile cannot be made")?;
+        let profile = tempfile::tempdir()
+            .map_err(|error| RecordError(format!("a folder for Chromium's profile cannot be made: {error}")))?;
         let folder = format!("--user-data-dir={}", profile.path().display());
-        let mut command = match link {
+        let mut command = match prefix.split_first() {
             None => Command::new("sh"),
-            Some(link) => {
-                let mut command =
-                    Command::new(std::env::current_exe().context("lastmile cannot find its own program")?);
-                command.args(["link", &link.to_string(), "--allow-net", "--quiet", "--", "sh"]);
+            Some((first, words)) => {
+                let mut command = Command::new(first);
+                command.args(words).arg("sh");
                 command
             }
         };
@@ -79,7 +74,7 @@ impl Browser {
             &folder,
         ]);
         // Root has no sandbox, nor has the only user of a user namespace.
-        command.args((link.is_some() || is_root()).then_some("--no-sandbox"));
+        command.args((!prefix.is_empty() || is_root()).then_some("--no-sandbox"));
         command.args([
             "--disable-quic",
             "--no-first-run",
@@ -101,7 +96,9 @@ impl Browser {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        let mut process = command.spawn().context("Chromium cannot be started")?;
+        let mut process = command
+            .spawn()
+            .map_err(|error| RecordError(format!("Chromium cannot be started: {error}")))?;
         let (pipe, output) = (process.stdin.take(), process.stdout.take());
         let (pipe, output) = (pipe.expect("it is piped"), output.expect("it is piped"));
         let (sender, messages) = channel();
@@ -127,7 +124,7 @@ impl Browser {
     }
 
     /// Sends a command, and returns the number of its answer.
-    pub(super) fn send(&mut self, method: &str, params: &Value, session: Option<&str>) -> anyhow::Result<u64> {
+    pub(super) fn send(&mut self, method: &str, params: &Value, session: Option<&str>) -> Result<u64, RecordError> {
         self.last_id += 1;
         let mut message = json!({"id": self.last_id, "method": method, "params": params});
         if let Some(session) = session.filter(|session| !session.is_empty()) {
@@ -139,20 +136,22 @@ impl Browser {
     }
 
     /// Sends a command, and waits for its answer.
-    pub(super) fn call(&mut self, method: &str, params: Value, session: Option<&str>) -> anyhow::Result<Value> {
+    pub(super) fn call(&mut self, method: &str, params: Value, session: Option<&str>) -> Result<Value, RecordError> {
         let id = self.send(method, &params, session)?;
         let deadline = Instant::now() + ANSWER_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
             let mut message = match self.messages.recv_timeout(left) {
                 Ok(message) => message,
-                Err(RecvTimeoutError::Timeout) => bail!("Chromium does not answer {method}"),
+                Err(RecvTimeoutError::Timeout) => {
+                    return Err(RecordError(format!("Chromium does not answer {method}")));
+                }
                 Err(RecvTimeoutError::Disconnected) => return Err(ended()),
             };
             if message["id"] != id {
                 self.waiting.push_back(message);
             } else if let Some(why) = message["error"]["message"].as_str() {
-                bail!("Chromium refuses {method}: {why}");
+                return Err(RecordError(format!("Chromium refuses {method}: {why}")));
             } else {
                 return Ok(message["result"].take());
             }
@@ -160,7 +159,7 @@ impl Browser {
     }
 
     /// The next message; none where none comes in time.
-    pub(super) fn receive(&mut self, timeout: Duration) -> anyhow::Result<Option<Message>> {
+    pub(super) fn receive(&mut self, timeout: Duration) -> Result<Option<Message>, RecordError> {
         let mut message = match self.waiting.pop_front() {
             Some(message) => message,
             None => match self.messages.recv_timeout(timeout) {
@@ -199,11 +198,9 @@ impl Drop for Browser {
     }
 }
 
-fn ended() -> anyhow::Error {
-    UnavailableError(
-        "Chromium ended before the page was recorded; try `chromium --headless --dump-dom URL` to see why".to_owned(),
-    )
-    .into()
+fn ended() -> RecordError {
+    let why = "Chromium ended before the page was recorded; try `chromium --headless --dump-dom URL` to see why";
+    RecordError(why.to_owned())
 }
 
 fn is_there(program: &str) -> bool {

@@ -8,8 +8,9 @@ const PAGE: &str = "page_1";
 /// Fields whose values are secrets.
 const SECRET: [&str; 4] = ["authorization", "cookie", "proxy-authorization", "set-cookie"];
 
+/// The traffic of a page.
 #[derive(Default)]
-pub(super) struct Archive {
+pub struct Archive {
     url: String,
     /// In the order of their requests.
     exchanges: Vec<Exchange>,
@@ -43,11 +44,11 @@ struct Exchange {
     has_failed: bool,
 }
 
-pub(super) struct Counts {
-    pub(super) entries: u64,
-    pub(super) bytes: u64,
-    pub(super) without_body: u64,
-    pub(super) failed: u64,
+pub struct Counts {
+    pub entries: u64,
+    pub bytes: u64,
+    pub without_body: u64,
+    pub failed: u64,
 }
 
 impl Archive {
@@ -155,12 +156,12 @@ impl Archive {
         self.loaded.is_some()
     }
 
-    pub(super) fn open_requests(&self) -> usize {
+    pub fn open_requests(&self) -> usize {
         self.open.len()
     }
 
     /// From the first request to the load event, in seconds.
-    pub(super) fn load_time(&self) -> Option<f64> {
+    pub fn load_time(&self) -> Option<f64> {
         Some(self.loaded? - self.began?)
     }
 
@@ -171,7 +172,7 @@ impl Archive {
         self.exchanges.iter().filter(is_whole)
     }
 
-    pub(super) fn counts(&self) -> Counts {
+    pub fn counts(&self) -> Counts {
         Counts {
             entries: self.whole().count() as u64,
             bytes: self.whole().map(|exchange| exchange.bytes as u64).sum(),
@@ -180,7 +181,7 @@ impl Archive {
         }
     }
 
-    pub(super) fn to_har(&self) -> Value {
+    pub fn to_har(&self) -> Value {
         let since = |time: Option<f64>| match (time, self.began) {
             (Some(time), Some(began)) => json!((time - began) * 1e3),
             _ => json!(-1),
@@ -188,7 +189,7 @@ impl Archive {
         let began = self.exchanges.first().map_or(0.0, |first| first.wall_time);
         json!({"log": {
             "version": "1.2",
-            "creator": {"name": "lastmile", "version": crate::run_store::VERSION},
+            "creator": {"name": "lastmile", "version": env!("CARGO_PKG_VERSION")},
             "pages": [{
                 "id": PAGE,
                 "title": self.url,
