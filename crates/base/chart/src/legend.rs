@@ -27,8 +27,9 @@ impl Legend {
     /// Lays items from left to right, up to `right`. A single series of this run's own needs no legend: the title names it.
     pub(super) fn lay_out(chart: &Chart, right: f64) -> Self {
         let (mut left, mut row, mut items) = (0.0, 0, Vec::new());
-        let alone = matches!(chart.series.as_slice(), [only] if only.source == Source::Measured);
-        for series in chart.series.iter().filter(|_| !alone) {
+        let shown = || chart.series.iter().filter(|series| series.source != Source::Sample);
+        let is_alone = shown().count() == 1 && shown().all(|series| series.source == Source::Measured);
+        for series in shown().filter(|_| !is_alone) {
             let text = shorten(&legend_name(series, &chart.series), right - SAMPLE);
             let width = SAMPLE + text_width(&text);
             if left > 0.0 && left + width > right {
@@ -47,14 +48,16 @@ impl Legend {
             .map_or(0.0, |item| (item.row + 1) as f64 * LINE + 10.0)
     }
 
-    pub(super) fn write(&self, out: &mut String, chart: &Chart, styles: &[SeriesStyle]) -> std::fmt::Result {
+    pub(super) fn write(&self, out: &mut String, chart: &Chart, styles: &[SeriesStyle], id: &str) -> std::fmt::Result {
         let (series, stacked) = (&chart.series, chart.y.scale == Scale::Stacked);
-        for (item, (series, style)) in self.items.iter().zip(series.iter().zip(styles)) {
+        let shown = series.iter().zip(styles).filter(|(series, _)| series.source != Source::Sample);
+        for (item, (series, style)) in self.items.iter().zip(shown) {
             let middle = item.row as f64 * LINE + 11.0;
             write!(out, "<g class=\"{}\">", style.class)?;
             if stacked {
                 let area = rectangle((item.left, middle - 6.0), (26.0, 12.0));
                 write!(out, "<rect class=\"area\" {area}/>")?;
+                style.write_hatch(out, id, &format!("<rect {area}"))?;
             } else if series.joined {
                 style.write_line(out, &[(item.left, middle), (item.left + 26.0, middle)])?;
             }

@@ -29,14 +29,13 @@ fn series(name: &str, source: Source, points: Vec<Point>) -> Series {
 }
 
 fn saved(series: Vec<Series>) -> Chart {
-    let names = ["modem", "cable"].map(str::to_owned).to_vec();
     Chart {
         title: "What it saves".to_owned(),
         note: "Higher is better.".to_owned(),
-        x: axis("Link", "", Scale::Named(names)),
+        x: axis("Loss", "s", Scale::Linear),
         y: axis("Time saved", "1", Scale::Linear),
         series,
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 
@@ -128,7 +127,7 @@ fn a_point_without_a_place_is_counted_and_not_drawn() {
     let mut chart = saved(vec![series(
         "etdr",
         Source::Measured,
-        vec![point(0.0, 0.4), point(7.0, 0.1), point(1.0, f64::NAN)],
+        vec![point(0.0, 0.4), point(f64::INFINITY, 0.1), point(1.0, f64::NAN)],
     )]);
     let drawn = svg(&chart, Layout::Wide, "a");
     assert!(drawn.contains("are not shown: 2."));
@@ -226,6 +225,7 @@ fn stacked_series_lie_on_top_of_each_other_and_fill_the_axis_together() {
         2 + 2,
         "legend and bars"
     );
+    assert_eq!(drawn.matches("url(#a-wide-hatch1)").count(), 0, "the first has no lines, and the remainder none");
 }
 
 #[test]
@@ -263,4 +263,72 @@ fn dense_lines_keep_some_marks_where_there_are_several() {
     let drawn = svg(&chart, Layout::Wide, "a");
     let marks = |name: &str| drawn.matches(&format!("<title>{name}: ")).count();
     assert_eq!((marks("one"), marks("two")), (7, 7));
+}
+
+#[test]
+fn what_lies_beyond_a_limit_is_shaded_and_its_label_is_written() {
+    let mut chart = saved(vec![series(
+        "response",
+        Source::Measured,
+        (1..=9).map(|at| point(f64::from(at), f64::from(at) / 10.0)).collect(),
+    )]);
+    let limit = |axis, most: f64, label: &str| Limit {
+        axis,
+        most,
+        label: label.to_owned(),
+    };
+    chart.limits = vec![
+        limit(LimitAxis::X, 5.0, "does not fit <"),
+        limit(LimitAxis::Y, 0.95, "p99 < 950 ms"),
+        limit(LimitAxis::X, 5e6, "far away"),
+        limit(LimitAxis::X, f64::NAN, "unknown"),
+    ];
+    let drawn = svg(&chart, Layout::Narrow, "a");
+    assert_eq!(drawn.matches("class=\"beyond\"").count(), 2);
+    assert!(drawn.contains(">does not fit &lt;</text>") && drawn.contains(">p99 &lt; 950 ms</text>"));
+    assert!(drawn.contains("far away: 5,000,000 s.") || drawn.contains("far away: "), "it is described");
+    assert!(!drawn.contains(">far away</text>"));
+}
+
+#[test]
+fn a_lower_panel_has_the_same_horizontal_axis() {
+    let line = |name, from: u32, to: u32| {
+        series(name, Source::Measured, (from..=to).map(|at| point(f64::from(at), f64::from(at))).collect())
+    };
+    let mut chart = saved(vec![line("response", 1, 6)]);
+    chart.below = Some(Box::new(saved(vec![line("failed", 4, 9)])));
+    let drawn = svg(&chart, Layout::Wide, "a");
+    let x_of = |title: &str| {
+        let mark = drawn[drawn.find(title).expect(title)..].split("cx=\"").nth(1).unwrap();
+        mark.split('"').next().unwrap().to_owned()
+    };
+    for at in 4..=6 {
+        let [upper, lower] = ["response", "failed"].map(|name| x_of(&format!("<title>{name}: {at}00 % at {at} s<")));
+        assert_eq!(upper, lower);
+    }
+}
+
+#[test]
+fn single_runs_share_colour_and_lane_with_their_mean_and_no_legend() {
+    let mut chart = saved(vec![
+        series("time", Source::Measured, vec![point(0.0, 0.4)]),
+        series("time", Source::Sample, vec![point(0.0, 0.3), point(0.0, 0.5)]),
+    ]);
+    chart.x.scale = Scale::Named(vec!["cable".to_owned()]);
+    let drawn = svg(&chart, Layout::Wide, "a");
+    assert_eq!(drawn.matches("class=\"sample\"").count(), 2);
+    assert_eq!(drawn.matches("class=\"legend\"").count(), 0);
+    let heights: Vec<&str> = drawn.split(" cy=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(heights.len() == 3 && heights.iter().all(|y| *y == heights[0]), "{heights:?}");
+}
+
+#[test]
+fn every_label_of_the_first_series_is_written_on_a_phone() {
+    let cloud: Vec<Point> = (0..400).map(|n| point(f64::from(n % 20), f64::from(n / 20))).collect();
+    let mut to_use = series("to use", Source::Measured, vec![point(9.5, 9.5)]);
+    to_use.points[0].label = Some("to use, deflate:6/w13/m6 with a long name, 6.70 µs".to_owned());
+    let mut others = series("others", Source::Measured, cloud);
+    (to_use.joined, others.joined) = (false, false);
+    let drawn = svg(&saved(vec![to_use, others]), Layout::Narrow, "a");
+    assert!(drawn.contains(">to use</text>"), "{drawn}");
 }

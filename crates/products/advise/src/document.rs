@@ -579,7 +579,7 @@ fn page_chart(link: &LinkAdvice) -> Chart {
             joined: false,
             points: link.page.iter().enumerate().map(point).collect(),
         }],
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 
@@ -626,7 +626,7 @@ fn frontier_chart(kind: &KindAdvice) -> Chart {
             scale: Scale::Log,
         },
         series: all.into_iter().filter(|series| !series.points.is_empty()).collect(),
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 

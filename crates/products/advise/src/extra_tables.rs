@@ -131,7 +131,7 @@ pub(super) fn charts(prepared: &PreparedReplay<'_>, measured: &[LinkMeasurement]
             x: axis("Bandwidth towards the client", "bit/s"),
             y: axis("Transfer time", "s"),
             series: vec![series("identity".to_owned(), 0), series(codec.to_string(), 1)],
-            marks: Vec::new(),
+            ..Chart::default()
         })
     };
     measured.iter().enumerate().filter_map(of_link).collect()

@@ -56,7 +56,7 @@ fn sizes(settings: &[SettingSize]) -> Option<Chart> {
         ),
         y: Axis::new("Bytes a message", "B", Scale::Log),
         series: series.filter(|series| !series.points.is_empty()).collect(),
-        marks: Vec::new(),
+        ..Chart::default()
     })
 }
 
@@ -93,6 +93,6 @@ fn trade(link: &EncodingDelivery) -> Chart {
         x: Axis::new("Bytes of the link for each message", "B", Scale::Log),
         y: Axis::new("Delay", "s", Scale::Log),
         series: all.into_iter().filter(|series| !series.points.is_empty()).collect(),
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }

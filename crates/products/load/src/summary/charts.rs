@@ -160,7 +160,7 @@ fn against_rate(title: &str, note: &str, (label, unit, scale): (&str, &str, Scal
         x: axis("requests due", "1/s", Scale::Linear),
         y: axis(label, unit, scale),
         series,
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 
@@ -224,7 +224,7 @@ fn against_size(runs: &[&LoadRun], worlds: &[&str]) -> Option<Chart> {
         x: axis("response body", "B"),
         y: axis("time", "s"),
         series: series.filter(|series| !series.points.is_empty()).collect(),
-        marks: Vec::new(),
+        ..Chart::default()
     })
 }
 
@@ -291,7 +291,7 @@ fn distributions(runs: &[&LoadRun]) -> Vec<Chart> {
                 .map(of_run)
                 .filter(|series| !series.points.is_empty())
                 .collect(),
-            marks: Vec::new(),
+            ..Chart::default()
         }
     };
     vec![

@@ -56,7 +56,7 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
         x: Axis::new("Memory of a compressing context", "B", Scale::Log),
         y: Axis::new("Compressed / raw payload", "", Scale::Linear),
         series: all,
-        marks: Vec::new(),
+        ..Chart::default()
     })
 }
 

@@ -153,7 +153,7 @@ fn chart_of(spec: &ChartSpec, x: Axis, y: Axis, series: Vec<Series>) -> Option<C
         x,
         y,
         series,
-        marks: Vec::new(),
+        ..Chart::default()
     })
 }
 
