@@ -178,11 +178,17 @@ pub(super) fn wrap(text: &str, room: f64, lines_max: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_inclusive([' ', '/', '-', '+']) {
         let is_full = |line: &str, more: &str| text_width(line) + text_width(more) > room;
-        if lines.last().is_some_and(|last| !last.is_empty() && is_full(last, word.trim_end())) && lines.len() < lines_max {
+        if lines
+            .last()
+            .is_some_and(|last| !last.is_empty() && is_full(last, word.trim_end()))
+            && lines.len() < lines_max
+        {
             lines.push(String::new());
         }
         for letter in word.chars() {
-            let is_full = lines.last().is_some_and(|last| is_full(last, letter.encode_utf8(&mut [0; 4])));
+            let is_full = lines
+                .last()
+                .is_some_and(|last| is_full(last, letter.encode_utf8(&mut [0; 4])));
             if is_full && letter != ' ' && lines.len() < lines_max {
                 lines.push(String::new());
             }

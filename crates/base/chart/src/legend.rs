@@ -50,7 +50,10 @@ impl Legend {
 
     pub(super) fn write(&self, out: &mut String, chart: &Chart, styles: &[SeriesStyle], id: &str) -> std::fmt::Result {
         let (series, stacked) = (&chart.series, chart.y.scale == Scale::Stacked);
-        let shown = series.iter().zip(styles).filter(|(series, _)| series.source != Source::Sample);
+        let shown = series
+            .iter()
+            .zip(styles)
+            .filter(|(series, _)| series.source != Source::Sample);
         for (item, (series, style)) in self.items.iter().zip(shown) {
             let middle = item.row as f64 * LINE + 11.0;
             write!(out, "<g class=\"{}\">", style.class)?;

@@ -103,7 +103,8 @@ const DENSE_MARKS: usize = 7;
 /// Draws `chart` for a page that has [`CSS`]. `id` distinguishes its elements from those of other charts on the page: letters and digits.
 pub fn svg(chart: &Chart, layout: Layout, id: &str) -> String {
     let mut out = String::new();
-    write_svg(&mut out, chart, layout, &format!("{id}-{}", layout.name())).expect("a String takes all that is written to it");
+    write_svg(&mut out, chart, layout, &format!("{id}-{}", layout.name()))
+        .expect("a String takes all that is written to it");
     out
 }
 
@@ -192,7 +193,10 @@ impl<'a> Drawing<'a> {
     /// The chart, and the one below it, over the same horizontal axis.
     fn panels(chart: &'a Chart, layout: Layout, id: &str) -> Vec<Self> {
         let charts: Vec<&Chart> = [Some(chart), chart.below.as_deref()].into_iter().flatten().collect();
-        let points = charts.iter().flat_map(|chart| &chart.series).flat_map(|series| &series.points);
+        let points = charts
+            .iter()
+            .flat_map(|chart| &chart.series)
+            .flat_map(|series| &series.points);
         let mut xs: Vec<f64> = points.map(|p| p.x).collect();
         extend_to_limits(&mut xs, chart, LimitAxis::X);
         // The x axis begins at 0 only where the points still fill most of it: with levels of 1 and 2, but not with a range of 900 to 1000.
@@ -277,7 +281,10 @@ impl<'a> Drawing<'a> {
             self.write_labels(out, &mut labels)?;
             if left_out > 0 {
                 let all: usize = self.chart.series.iter().map(|series| series.points.len()).sum();
-                let text = format!("{} of {all} points are drawn; the others lie under them", all - left_out);
+                let text = format!(
+                    "{} of {all} points are drawn; the others lie under them",
+                    all - left_out
+                );
                 let at = (self.left + 6.0, self.bottom - 6.0);
                 write_text(out, "label", at, None, &shorten(&text, self.right - self.left))?;
             }
@@ -443,21 +450,21 @@ impl<'a> Drawing<'a> {
 }
 
 fn tooltip(chart: &Chart, series: &Series, point: &Point) -> String {
-        let Chart { x, y, series: all, .. } = chart;
-        let mut text = format!(
-            "{}: {} at {}",
-            legend_name(series, all),
-            value(y, point.y),
-            value(x, point.x)
-        );
-        if let Some(spread) = point.spread {
-            let _ = write!(text, " ({})", range(y, spread));
-        }
-        if let Some(label) = &point.label {
-            let _ = write!(text, ", {label}");
-        }
-        text
+    let Chart { x, y, series: all, .. } = chart;
+    let mut text = format!(
+        "{}: {} at {}",
+        legend_name(series, all),
+        value(y, point.y),
+        value(x, point.x)
+    );
+    if let Some(spread) = point.spread {
+        let _ = write!(text, " ({})", range(y, spread));
     }
+    if let Some(label) = &point.label {
+        let _ = write!(text, ", {label}");
+    }
+    text
+}
 /// Whether an axis that begins at 0 is still filled by these values.
 fn nearly_from_zero(values: &[f64]) -> bool {
     let far = values.iter().copied().fold(0.0, f64::max);
@@ -467,8 +474,16 @@ fn nearly_from_zero(values: &[f64]) -> bool {
 /// Adds the limits that lie near enough to be drawn.
 fn extend_to_limits(values: &mut Vec<f64>, chart: &Chart, axis: LimitAxis) {
     const NEAR: f64 = 4.0;
-    let largest = values.iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
-    let limits = chart.limits.iter().filter(|limit| limit.axis == axis).map(|limit| limit.most);
+    let largest = values
+        .iter()
+        .copied()
+        .filter(|value| value.is_finite())
+        .fold(0.0, f64::max);
+    let limits = chart
+        .limits
+        .iter()
+        .filter(|limit| limit.axis == axis)
+        .map(|limit| limit.most);
     values.extend(limits.filter(|most| *most > 0.0 && *most < largest * NEAR));
 }
 

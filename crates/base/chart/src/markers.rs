@@ -37,7 +37,12 @@ const SHAPES: [Shape; 5] = [
 const COLOURS: usize = 7;
 
 /// The lines of each hatching, in a tile of 8 px.
-const HATCHES: [&str; 4] = ["M0 8L8 0M-2 2L2 -2M6 10L10 6", "M0 4H8", "M0 0L8 8M6 -2L10 2M-2 6L2 10", "M4 0V8"];
+const HATCHES: [&str; 4] = [
+    "M0 8L8 0M-2 2L2 -2M6 10L10 6",
+    "M0 4H8",
+    "M0 0L8 8M6 -2L10 2M-2 6L2 10",
+    "M4 0V8",
+];
 
 /// The hatchings of the drawing `id`.
 pub(super) fn write_hatchings(out: &mut String, id: &str) -> std::fmt::Result {

@@ -50,10 +50,19 @@ impl Drawing<'_> {
         let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
         for (limit, at) in self.placed_limits() {
             let (shade, line) = match limit.axis {
-                LimitAxis::X => (rectangle((at, top), (right - at, bottom - top)), format!("M{} {}V{}", px(at), px(top), px(bottom))),
-                LimitAxis::Y => (rectangle((left, top), (right - left, at - top)), format!("M{} {}H{}", px(left), px(at), px(right))),
+                LimitAxis::X => (
+                    rectangle((at, top), (right - at, bottom - top)),
+                    format!("M{} {}V{}", px(at), px(top), px(bottom)),
+                ),
+                LimitAxis::Y => (
+                    rectangle((left, top), (right - left, at - top)),
+                    format!("M{} {}H{}", px(left), px(at), px(right)),
+                ),
             };
-            writeln!(out, "<rect class=\"beyond\" {shade}/><path class=\"limit\" d=\"{line}\"/>")?;
+            writeln!(
+                out,
+                "<rect class=\"beyond\" {shade}/><path class=\"limit\" d=\"{line}\"/>"
+            )?;
         }
         Ok(())
     }
@@ -65,7 +74,9 @@ impl Drawing<'_> {
             let width = text_width(&label);
             let rows = (0..12).map(|row| self.top + 12.0 + LINE * f64::from(row));
             let spots: Vec<(f64, f64)> = match limit.axis {
-                LimitAxis::X => rows.map(|y| ((at + 6.0).min(self.right - width).max(self.left), y)).collect(),
+                LimitAxis::X => rows
+                    .map(|y| ((at + 6.0).min(self.right - width).max(self.left), y))
+                    .collect(),
                 LimitAxis::Y => [self.right - width - 4.0, self.left + 6.0]
                     .iter()
                     .flat_map(|x| [(*x, at - 5.0), (*x, at + 14.0)])
@@ -87,10 +98,13 @@ impl Drawing<'_> {
 
     fn placed_limits(&self) -> impl Iterator<Item = (&Limit, f64)> {
         self.chart.limits.iter().filter_map(|limit| {
-            Some((limit, match limit.axis {
-                LimitAxis::X => self.across(self.x.position(limit.most)?),
-                LimitAxis::Y => self.up(self.y.position(limit.most)?),
-            }))
+            Some((
+                limit,
+                match limit.axis {
+                    LimitAxis::X => self.across(self.x.position(limit.most)?),
+                    LimitAxis::Y => self.up(self.y.position(limit.most)?),
+                },
+            ))
         })
     }
 

@@ -62,7 +62,9 @@ struct NameRow {
 impl<'a> RowDrawing<'a> {
     /// None where the horizontal axis is not of names.
     pub(super) fn new(chart: &'a Chart, layout: Layout, id: &str) -> Option<Self> {
-        let Scale::Named(names) = &chart.x.scale else { return None };
+        let Scale::Named(names) = &chart.x.scale else {
+            return None;
+        };
         let is_stacked = chart.y.scale == Scale::Stacked;
         let styles = if is_stacked {
             markers::layer_styles(&chart.series)
@@ -100,7 +102,12 @@ impl<'a> RowDrawing<'a> {
         let widest = names.iter().map(|name| text_width(name)).fold(0.0, f64::max);
         let left = (widest + 12.0).clamp(24.0, width * NAMES_MAX);
         let values = points().map(|point| text_width(&value(&chart.y, point.y)));
-        let right = width - if has_values { values.fold(0.0, f64::max) + 16.0 } else { RIGHT };
+        let right = width
+            - if has_values {
+                values.fold(0.0, f64::max) + 16.0
+            } else {
+                RIGHT
+            };
         let legend = Legend::lay_out(chart, width - RIGHT);
         let top = legend.height() + LINE + 6.0;
         let mut bottom = top;
@@ -193,7 +200,13 @@ impl<'a> RowDrawing<'a> {
         }
         let zero = self.axis.position(0.0).filter(|at| *at > 0.0 && *at < 1.0);
         for x in [Some(left), zero.map(|zero| self.across(zero))].into_iter().flatten() {
-            write!(out, "<path class=\"axis\" d=\"M{} {}V{}\"/>", px(x), px(top), px(bottom))?;
+            write!(
+                out,
+                "<path class=\"axis\" d=\"M{} {}V{}\"/>",
+                px(x),
+                px(top),
+                px(bottom)
+            )?;
         }
         let at = (0.0, self.top - 10.0);
         write_text(out, "axis-title", at, None, &shorten(&self.chart.x.label, right))?;
@@ -219,7 +232,12 @@ impl<'a> RowDrawing<'a> {
             write!(out, "<rect class=\"bar\" {bar}/>")?;
             if reach != Reach::Inside {
                 let at = if reach == Reach::Beyond { x - 16.0 } else { x + 12.0 };
-                let cut = [(at, y + 9.0), (at + 5.0, y - 9.0), (at + 9.0, y - 9.0), (at + 4.0, y + 9.0)];
+                let cut = [
+                    (at, y + 9.0),
+                    (at + 5.0, y - 9.0),
+                    (at + 9.0, y - 9.0),
+                    (at + 4.0, y + 9.0),
+                ];
                 write!(out, "<path class=\"cut\" d=\"{}Z\"/>", path(cut))?;
             }
         } else if reach == Reach::Inside {
@@ -235,7 +253,11 @@ impl<'a> RowDrawing<'a> {
             }
             style.write_mark(out, x, y)?;
         } else {
-            let (tip, back) = if reach == Reach::Beyond { (x, x - 8.0) } else { (x, x + 8.0) };
+            let (tip, back) = if reach == Reach::Beyond {
+                (x, x - 8.0)
+            } else {
+                (x, x + 8.0)
+            };
             let arrow = path([(tip, y), (back, y - 5.0), (back, y + 5.0)]);
             write!(out, "<path class=\"mark\" d=\"{arrow}Z\"/>")?;
         }
@@ -355,7 +377,9 @@ fn shown_values(chart: &Chart, has_bars: bool) -> (Vec<f64>, [f64; 2]) {
     } else {
         [kept[0].y, kept[kept.len() - 1].y]
     };
-    let values = kept.iter().flat_map(|point| [point.y; 2].into_iter().chain(point.spread.into_iter().flatten()));
+    let values = kept
+        .iter()
+        .flat_map(|point| [point.y; 2].into_iter().chain(point.spread.into_iter().flatten()));
     (values.collect(), ends)
 }
 
@@ -414,13 +438,24 @@ mod tests {
         let kept = |values: &[f64], has_bars| {
             let points: Vec<Point> = values.iter().map(|y| Point::new(0.0, *y)).collect();
             let points: Vec<&Point> = points.iter().collect();
-            cluster(&points, has_bars).iter().map(|point| point.y).collect::<Vec<_>>()
+            cluster(&points, has_bars)
+                .iter()
+                .map(|point| point.y)
+                .collect::<Vec<_>>()
         };
         assert_eq!(kept(&[5.0, 5.1, 5.2, 22.4], false), [5.0, 5.1, 5.2]);
         assert_eq!(kept(&[0.1, 5.0, 5.1, 5.2], false), [5.0, 5.1, 5.2]);
-        assert_eq!(kept(&[5.0, 5.1, 5.2, 6.0], true), [5.0, 5.1, 5.2, 6.0], "bars begin at zero");
+        assert_eq!(
+            kept(&[5.0, 5.1, 5.2, 6.0], true),
+            [5.0, 5.1, 5.2, 6.0],
+            "bars begin at zero"
+        );
         assert_eq!(kept(&[1.0, 2.0, 3.0, 4.0], false), [1.0, 2.0, 3.0, 4.0]);
-        assert_eq!(kept(&[1.0, 1.0, 1.0, 9.0], false), [1.0, 1.0, 1.0, 9.0], "equal values are no range");
+        assert_eq!(
+            kept(&[1.0, 1.0, 1.0, 9.0], false),
+            [1.0, 1.0, 1.0, 9.0],
+            "equal values are no range"
+        );
         assert_eq!(kept(&[1.0, 900.0], true), [1.0, 900.0], "of two, none is the outlier");
         assert_eq!(kept(&[], true), [0.0; 0]);
     }
@@ -444,7 +479,9 @@ mod tests {
             let drawn = svg(&chart, layout, "a");
             assert!(!drawn.contains('…'));
             let lines = drawn.split("<text class=\"name\"").skip(1);
-            let text: String = lines.map(|rest| &rest[rest.find('>').unwrap() + 1..rest.find('<').unwrap()]).collect();
+            let text: String = lines
+                .map(|rest| &rest[rest.find('>').unwrap() + 1..rest.find('<').unwrap()])
+                .collect();
             assert_eq!(text.replace(' ', ""), name.replace(' ', ""));
         }
     }

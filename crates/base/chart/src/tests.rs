@@ -225,7 +225,11 @@ fn stacked_series_lie_on_top_of_each_other_and_fill_the_axis_together() {
         2 + 2,
         "legend and bars"
     );
-    assert_eq!(drawn.matches("url(#a-wide-hatch1)").count(), 0, "the first has no lines, and the remainder none");
+    assert_eq!(
+        drawn.matches("url(#a-wide-hatch1)").count(),
+        0,
+        "the first has no lines, and the remainder none"
+    );
 }
 
 #[test]
@@ -286,14 +290,21 @@ fn what_lies_beyond_a_limit_is_shaded_and_its_label_is_written() {
     let drawn = svg(&chart, Layout::Narrow, "a");
     assert_eq!(drawn.matches("class=\"beyond\"").count(), 2);
     assert!(drawn.contains(">does not fit &lt;</text>") && drawn.contains(">p99 &lt; 950 ms</text>"));
-    assert!(drawn.contains("far away: 5,000,000 s.") || drawn.contains("far away: "), "it is described");
+    assert!(
+        drawn.contains("far away: 5,000,000 s.") || drawn.contains("far away: "),
+        "it is described"
+    );
     assert!(!drawn.contains(">far away</text>"));
 }
 
 #[test]
 fn a_lower_panel_has_the_same_horizontal_axis() {
     let line = |name, from: u32, to: u32| {
-        series(name, Source::Measured, (from..=to).map(|at| point(f64::from(at), f64::from(at))).collect())
+        series(
+            name,
+            Source::Measured,
+            (from..=to).map(|at| point(f64::from(at), f64::from(at))).collect(),
+        )
     };
     let mut chart = saved(vec![line("response", 1, 6)]);
     chart.below = Some(Box::new(saved(vec![line("failed", 4, 9)])));
@@ -318,8 +329,15 @@ fn single_runs_share_colour_and_lane_with_their_mean_and_no_legend() {
     let drawn = svg(&chart, Layout::Wide, "a");
     assert_eq!(drawn.matches("class=\"sample\"").count(), 2);
     assert_eq!(drawn.matches("class=\"legend\"").count(), 0);
-    let heights: Vec<&str> = drawn.split(" cy=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
-    assert!(heights.len() == 3 && heights.iter().all(|y| *y == heights[0]), "{heights:?}");
+    let heights: Vec<&str> = drawn
+        .split(" cy=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    assert!(
+        heights.len() == 3 && heights.iter().all(|y| *y == heights[0]),
+        "{heights:?}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::settings::remarks;
 use crate::record::{CodecPoint, Direction, Point, Tuning};
 use lastmile_report::number::quantity;
-use lastmile_report::record::{self, Axis, Chart, Scale, Series, Source};
+use lastmile_report::record::{self, Axis, Chart, Limit, LimitAxis, Scale, Series, Source};
 
 /// The frontier of ratio against memory, each point labelled with its CPU time; none where there is no point.
 ///
@@ -32,7 +32,7 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
         .codecs
         .iter()
         .filter(whole)
-        .filter(|point| point.memory_bytes > 0);
+        .filter(|point| point.memory_bytes + point.decompressor_memory_bytes > 0);
     let all = [
         drawn("to use", &|_, remarks| to_use(remarks)),
         drawn("settings with a name", &|_, remarks| {
@@ -52,11 +52,32 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
     let all: Vec<Series> = all.into_iter().filter(|series| !series.points.is_empty()).collect();
     (!all.is_empty()).then(|| Chart {
         title: "Ratio against memory".to_owned(),
-        note: "Left and low is better. Labels give the CPU time to compress one message.".to_owned(),
-        x: Axis::new("Memory of a compressing context", "B", Scale::Log),
+        note: note(tuning),
+        x: Axis::new("Memory of a compressing and a decompressing context", "B", Scale::Log),
         y: Axis::new("Compressed / raw payload", "", Scale::Linear),
         series: all,
+        limits: budget(tuning).into_iter().collect(),
         ..Chart::default()
+    })
+}
+
+fn note(tuning: &Tuning) -> String {
+    let read = "Left and low is better. Labels give the CPU time to compress one message.";
+    if tuning.options.memory_bytes.is_none() {
+        return read.to_owned();
+    }
+    format!(
+        "{read} The line is the limit on memory, shared among the connections; without takeover, a core needs two contexts, and not each connection."
+    )
+}
+
+/// The limit on the memory of all connections, as each one's share: what two contexts may take that are kept between messages.
+fn budget(tuning: &Tuning) -> Option<Limit> {
+    let most = tuning.options.memory_bytes? as f64 / tuning.options.connections as f64;
+    Some(Limit {
+        axis: LimitAxis::X,
+        most,
+        label: format!("above {} a connection, it does not fit", quantity(most, "B")),
     })
 }
 
@@ -76,7 +97,7 @@ fn labelled(mut words: Vec<String>, point: &CodecPoint) -> record::Point {
     let time = point.cpu_seconds.as_ref();
     words.extend(time.map(|figure| quantity(figure.mean, &figure.unit)));
     record::Point {
-        x: point.memory_bytes as f64,
+        x: (point.memory_bytes + point.decompressor_memory_bytes) as f64,
         y: point.ratio,
         spread: point.ratio_ci95,
         label: Some(words.join(", ")),
@@ -103,5 +124,19 @@ mod tests {
                 .filter_map(|point| point.label.as_ref())
                 .all(|label| !label.contains("to use"))
         );
+    }
+
+    #[test]
+    fn the_budget_is_what_each_connection_may_take() {
+        let mut tuning = fixtures::tuning();
+        (tuning.options.connections, tuning.options.memory_bytes) = (50_000, Some(8 << 30));
+        let chart = frontier(&tuning, Direction::Sent).expect("there are points");
+        let [limit] = &chart.limits[..] else {
+            panic!("{:?}", chart.limits)
+        };
+        assert_eq!((limit.axis, limit.most.round()), (LimitAxis::X, 171_799.0));
+        assert!(chart.note.contains("without takeover"));
+        tuning.options.memory_bytes = None;
+        assert_eq!(frontier(&tuning, Direction::Sent).unwrap().limits, []);
     }
 }
