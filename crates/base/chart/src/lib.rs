@@ -89,6 +89,8 @@ impl Layout {
     }
 }
 
+/// How much wider than its estimate bold text may be.
+const BOLD: f64 = 1.1;
 /// Heights and gaps in px: our own choice, by eye, for text of 13 px.
 const LINE: f64 = 18.0;
 const RIGHT: f64 = 16.0;
@@ -201,7 +203,7 @@ impl<'a> Drawing<'a> {
         extend_to_limits(&mut xs, chart, LimitAxis::X);
         // The x axis begins at 0 only where the points still fill most of it: with levels of 1 and 2, but not with a range of 900 to 1000.
         let wanted = if layout == Layout::Narrow { 4 } else { 9 };
-        let x = || FittedAxis::new(&chart.x, &xs, wanted, nearly_from_zero(&xs));
+        let x = || FittedAxis::new(&chart.x, &xs, wanted, begins_below(&xs, 1.0 / 3.0));
         let last = charts.len() - 1;
         let panels = charts.iter().enumerate();
         let mut panels: Vec<Self> = panels
@@ -225,8 +227,8 @@ impl<'a> Drawing<'a> {
         };
         extend_to_limits(&mut ys, chart, LimitAxis::Y);
         // Curves and areas begin at 0; a cloud of points fills its axis.
-        let is_cloud = chart.series.iter().all(|series| !series.joined);
-        let from_zero = !is_cloud || nearly_from_zero(&ys);
+        let is_cloud = !is_stacked && chart.series.iter().all(|series| !series.joined);
+        let from_zero = !is_cloud || begins_below(&ys, 0.1);
         let y = FittedAxis::new(&chart.y, &ys, if is_first { 6 } else { 3 }, from_zero);
         let width = layout.width();
         let widest = y.ticks.iter().map(|tick| text_width(&tick.text)).fold(0.0, f64::max);
@@ -334,10 +336,10 @@ impl<'a> Drawing<'a> {
             "axis-title",
             (0.0, top - 12.0),
             None,
-            &shorten(&self.y.title, right),
+            &shorten(&self.y.title, right / BOLD),
         )?;
         if self.has_x_title {
-            let (x_title, at) = (shorten(&self.x.title, right), (right, self.height - 8.0));
+            let (x_title, at) = (shorten(&self.x.title, right / BOLD), (right, self.height - 8.0));
             write_text(out, "axis-title", at, Some(Anchor::End), &x_title)?;
         }
         writeln!(out)
@@ -465,10 +467,10 @@ fn tooltip(chart: &Chart, series: &Series, point: &Point) -> String {
     }
     text
 }
-/// Whether an axis that begins at 0 is still filled by these values.
-fn nearly_from_zero(values: &[f64]) -> bool {
+/// Whether the smallest of these values is less than this share of the largest.
+fn begins_below(values: &[f64], share: f64) -> bool {
     let far = values.iter().copied().fold(0.0, f64::max);
-    values.iter().copied().fold(f64::INFINITY, f64::min) < far / 3.0
+    values.iter().copied().fold(f64::INFINITY, f64::min) < far * share
 }
 
 /// Adds the limits that lie near enough to be drawn.

@@ -1,7 +1,7 @@
 //! Draws what is marked on a curve: a ring around the point, a line down to the axis, and a label; and limits: a line, and shade beyond it.
 
 use super::label_placement::{Anchor, Labels, Rect, shorten, text_width};
-use super::{Drawing, px, rectangle, write_text};
+use super::{BOLD, Drawing, px, rectangle, write_text};
 use crate::data::{Limit, LimitAxis, Mark};
 use std::fmt::Write;
 
@@ -28,8 +28,8 @@ impl Drawing<'_> {
     /// The labels, each where it covers nothing, or else at the top of the plot.
     pub(super) fn write_mark_labels(&self, out: &mut String, labels: &mut Labels) -> std::fmt::Result {
         for (index, (mark, (x, at_y))) in self.placed_marks().enumerate() {
-            let label = shorten(&mark.label, self.right - self.left);
-            let width = text_width(&label);
+            let label = shorten(&mark.label, (self.right - self.left) / BOLD);
+            let width = text_width(&label) * BOLD;
             let (x, y, anchor) = match labels.find_room(x, at_y, width + RING) {
                 Some((x, y, Anchor::Start)) => (x + RING / 2.0, y, Anchor::Start),
                 Some((x, y, Anchor::End)) => (x - RING / 2.0, y, Anchor::End),
@@ -70,8 +70,8 @@ impl Drawing<'_> {
     /// The labels of limits, beyond their lines.
     pub(super) fn write_limit_labels(&self, out: &mut String, labels: &mut Labels) -> std::fmt::Result {
         for (limit, at) in self.placed_limits() {
-            let label = shorten(&limit.label, self.right - self.left);
-            let width = text_width(&label);
+            let label = shorten(&limit.label, (self.right - self.left) / BOLD);
+            let width = text_width(&label) * BOLD;
             let rows = (0..12).map(|row| self.top + 12.0 + LINE * f64::from(row));
             let spots: Vec<(f64, f64)> = match limit.axis {
                 LimitAxis::X => rows

@@ -7,7 +7,7 @@ use super::axis::FittedAxis;
 use super::label_placement::{Anchor, Labels, Rect, shorten, text_width, wrap};
 use super::legend::Legend;
 use super::markers::{self, SeriesStyle};
-use super::{LINE, Layout, RIGHT, path, px, rectangle, stack, tooltip, value, write_text};
+use super::{BOLD, LINE, Layout, RIGHT, path, px, rectangle, stack, tooltip, value, write_text};
 use crate::escape::Text;
 use crate::{Chart, Point, Scale, Series, Source};
 use std::fmt::Write;
@@ -17,6 +17,8 @@ const LANE: f64 = 14.0;
 const TEXT_LINE: f64 = 15.0;
 const GAP: f64 = 9.0;
 const BAR: f64 = 12.0;
+/// How much wider than estimated a name may be, since the reader's font is not known.
+const WIDER: f64 = 1.08;
 /// The share of the drawing that names have at most.
 const NAMES_MAX: f64 = 0.42;
 /// A value lies far beyond the others where the axis would have to be this many times as long for it. Our own choice.
@@ -84,9 +86,11 @@ impl<'a> RowDrawing<'a> {
         let things: Vec<Vec<usize>> = (0..names.len()).map(things_of).collect();
         let has_one = things.iter().all(|things| things.len() < 2);
         let points = || chart.series.iter().flat_map(|series| &series.points);
-        let has_spread = points().any(|point| point.spread.is_some());
-        let is_measured = chart.series.iter().all(|series| series.source == Source::Measured);
-        let has_bars = is_stacked || has_one && !has_spread && is_measured && chart.y.scale == Scale::Linear;
+        let is_varied = points().any(|point| point.spread.is_some())
+            || chart.series.iter().any(|series| series.source == Source::Sample);
+        let is_ours = |series: &Series| matches!(series.source, Source::Measured | Source::Sample);
+        let is_measured = chart.series.iter().all(is_ours);
+        let has_bars = is_stacked || has_one && !is_varied && is_measured && chart.y.scale == Scale::Linear;
         let has_values = has_one && !is_stacked && is_measured;
 
         let (shown, ends) = shown_values(chart, has_bars);
@@ -100,7 +104,7 @@ impl<'a> RowDrawing<'a> {
             has_bars || near < far / 3.0,
         );
         let widest = names.iter().map(|name| text_width(name)).fold(0.0, f64::max);
-        let left = (widest + 12.0).clamp(24.0, width * NAMES_MAX);
+        let left = (widest * WIDER + 14.0).clamp(24.0, width * NAMES_MAX);
         let values = points().map(|point| text_width(&value(&chart.y, point.y)));
         let right = width
             - if has_values {
@@ -113,7 +117,7 @@ impl<'a> RowDrawing<'a> {
         let mut bottom = top;
         let rows = (names.iter().zip(things))
             .map(|(name, things)| {
-                let lines = wrap(name, left - 12.0, usize::MAX);
+                let lines = wrap(name, (left - 13.0) / WIDER, usize::MAX);
                 let height = (lines.len() as f64 * TEXT_LINE).max(things.len().max(1) as f64 * LANE) + GAP;
                 bottom += height;
                 NameRow {
@@ -209,9 +213,9 @@ impl<'a> RowDrawing<'a> {
             )?;
         }
         let at = (0.0, self.top - 10.0);
-        write_text(out, "axis-title", at, None, &shorten(&self.chart.x.label, right))?;
+        write_text(out, "axis-title", at, None, &shorten(&self.chart.x.label, right / BOLD))?;
         let (title, at) = (&self.axis.title, (right, bottom + 2.0 * LINE + 2.0));
-        write_text(out, "axis-title", at, Some(Anchor::End), &shorten(title, right))?;
+        write_text(out, "axis-title", at, Some(Anchor::End), &shorten(title, right / BOLD))?;
         writeln!(out)
     }
 
@@ -264,7 +268,7 @@ impl<'a> RowDrawing<'a> {
         out.push_str("</g>");
         labels.occupy(Rect::around(x, y, 5.0));
         let text = value(&self.chart.y, point.y);
-        if self.has_values {
+        if self.has_values && series.source != Source::Sample {
             let at = (self.layout.width() - 2.0, y + 4.5);
             return write_text(out, "value", at, Some(Anchor::End), &text);
         }

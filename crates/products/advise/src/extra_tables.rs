@@ -132,13 +132,13 @@ fn savings_chart(link: &str, searched: &[(String, &BreakEvenResult)]) -> Option<
         Some(Mark {
             x: (low * high).sqrt(),
             y: 0.0,
-            label: format!("{name} stops paying at {}", interval([low, high], "bit/s")),
+            label: format!("{name}: {}", interval([low, high], "bit/s")),
         })
     };
     (curves > 0).then(|| Chart {
         title: format!("Savings over the link's rate, at the delays of {link}"),
         note: "One response of the median size of each kind, from its request to its last byte decompressed: the share of the time that the \
-               recommended setting saves against no compression. Below zero, compression makes it slower."
+               recommended setting saves against no compression. Below zero, it makes the response slower; where a curve gets there, the rate is marked."
             .to_owned(),
         x: Axis::new("Bandwidth towards the client", "bit/s", Scale::Log),
         y: Axis::new("Time saved", "1", Scale::Linear),
@@ -192,7 +192,7 @@ mod tests {
             panic!("{:?}", chart.marks)
         };
         assert_eq!((mark.x, mark.y), (6e7, 0.0));
-        assert_eq!(mark.label, "json, zstd:5 stops paying at 40 to 90 Mbit/s");
+        assert_eq!(mark.label, "json, zstd:5: 40 to 90 Mbit/s");
         for series in &chart.series {
             let labels: Vec<_> = series.points.iter().filter_map(|point| point.label.as_ref()).collect();
             assert_eq!(labels, [&series.name]);

@@ -22,9 +22,19 @@ pub(crate) fn charts(settings: &[SettingSize], links: &[EncodingDelivery]) -> Ve
 }
 
 fn sizes(settings: &[SettingSize]) -> Option<Chart> {
-    let encodings = encodings(settings);
     let largest = settings.iter().map(|setting| setting.batch).max()?;
     let smallest = settings.iter().map(|setting| setting.batch).min()?;
+    let plain = |encoding: &Encoding| {
+        let is_it = |setting: &&SettingSize| {
+            setting.encoding == *encoding && setting.compression == Compression::None && setting.batch == smallest
+        };
+        settings
+            .iter()
+            .find(is_it)
+            .map_or(f64::INFINITY, SettingSize::bytes_per_message)
+    };
+    let mut encodings = encodings(settings);
+    encodings.sort_by(|one, other| plain(one).total_cmp(&plain(other)));
     let series = DRAWN.iter().map(|(compression, batched)| {
         let batch = if *batched { largest } else { smallest };
         let point = |(at, encoding): (usize, &Encoding)| {
@@ -48,7 +58,7 @@ fn sizes(settings: &[SettingSize]) -> Option<Chart> {
     });
     Some(Chart {
         title: "Size of a message".to_owned(),
-        note: "Without framing; less is better.".to_owned(),
+        note: "Without framing, the smallest first; less is better.".to_owned(),
         x: Axis::new(
             "Encoding",
             "",

@@ -103,7 +103,7 @@ fn bounds(limits: &[RateLimit], is_time: bool) -> Vec<Limit> {
         let highest = limit.rate.filter(|_| is_time).map(|rate| Limit {
             axis: LimitAxis::X,
             most: rate,
-            label: format!("{}, {}", quantity(rate, "1/s"), limit.world),
+            label: format!("highest rate, {}: {}", limit.world, quantity(rate, "1/s")),
         });
         bounds.extend(highest);
     }
@@ -277,6 +277,7 @@ fn distributions(runs: &[&LoadRun]) -> Vec<Chart> {
             drawn.push((name, run));
         }
     }
+    drawn.sort_by(|(_, one), (_, other)| one.rate.unwrap_or(0.0).total_cmp(&other.rate.unwrap_or(0.0)));
     let step = drawn.len().div_ceil(DISTRIBUTIONS_MAX).max(1);
     let drawn: Vec<(String, &LoadRun)> = drawn.into_iter().step_by(step).collect();
     if drawn.is_empty() {

@@ -164,7 +164,14 @@ fn a_limit_is_drawn_on_the_curve_and_failures_below_it() {
         .iter()
         .map(|limit| (limit.most, limit.label.as_str()))
         .collect();
-    assert_eq!(drawn, [(0.3, "p99<300ms"), (15.0, "15 /s, sim"), (15.0, "15 /s, emu")]);
+    assert_eq!(
+        drawn,
+        [
+            (0.3, "p99<300ms"),
+            (15.0, "highest rate, sim: 15 /s"),
+            (15.0, "highest rate, emu: 15 /s")
+        ]
+    );
     let failed = times.below.as_ref().unwrap();
     assert_eq!(
         failed.limits.iter().map(|limit| limit.most).collect::<Vec<_>>(),

@@ -1,7 +1,8 @@
 //! The chart of ratio against memory: the answer among the settings that it was chosen from.
 
 use super::settings::remarks;
-use crate::record::{CodecPoint, Direction, Point, Tuning};
+use crate::record::{Choice, CodecPoint, Direction, Point, Tuning};
+use lastmile_codec::message::MessageCodec;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{self, Axis, Chart, Limit, LimitAxis, Scale, Series, Source};
 
@@ -11,6 +12,8 @@ use lastmile_report::record::{self, Axis, Chart, Limit, LimitAxis, Scale, Series
 pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
     let of_direction = tuning.points.iter().filter(|point| point.direction == direction);
     let remarked: Vec<(&Point, Vec<&str>)> = of_direction.map(|point| (point, remarks(tuning, point))).collect();
+    let limit = budget(tuning);
+    let is_limited = limit.is_some();
     let drawn = |name: &str, wanted: &dyn Fn(&Point, &[&str]) -> bool| {
         let wanted = remarked.iter().filter(|(point, remarks)| wanted(point, remarks));
         let named = |remarks: &[&str]| {
@@ -20,7 +23,14 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
                 .map(ToString::to_string)
                 .collect()
         };
-        let drawn = wanted.map(|(point, remarks)| labelled(named(remarks), &tuning.as_codec_point(point)));
+        let drawn = wanted.map(|(point, remarks)| {
+            let drawn = labelled(named(remarks), &tuning.as_codec_point(point));
+            let chosen = limit.as_ref().and_then(|_| share_of_chosen(tuning, point));
+            record::Point {
+                x: chosen.unwrap_or(drawn.x),
+                ..drawn
+            }
+        });
         series(name, drawn.collect())
     };
     let to_use = |remarks: &[&str]| remarks.contains(&"to use");
@@ -28,21 +38,23 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
     let whole =
         |point: &&CodecPoint| point.direction == direction && point.measured_on == "all" && point.policy.is_none();
     // A codec that keeps nothing between messages may use no memory, which a logarithmic axis cannot show.
+    let keeps_contexts = |point: &&CodecPoint| point.codec.parse().is_ok_and(|codec: MessageCodec| codec.takeover());
     let others = tuning
         .codecs
         .iter()
         .filter(whole)
+        .filter(|point| !is_limited || keeps_contexts(point))
         .filter(|point| point.memory_bytes + point.decompressor_memory_bytes > 0);
     let all = [
         drawn("to use", &|_, remarks| to_use(remarks)),
-        drawn("settings with a name", &|_, remarks| {
-            !remarks.is_empty() && !to_use(remarks) && !only_frontier(remarks)
+        drawn("settings with a name", &|point, remarks| {
+            (point.takeover || !is_limited) && !remarks.is_empty() && !to_use(remarks) && !only_frontier(remarks)
         }),
         drawn("frontier, with takeover", &|point, remarks| {
             point.takeover && only_frontier(remarks)
         }),
         drawn("frontier, without takeover", &|point, remarks| {
-            !point.takeover && only_frontier(remarks)
+            !point.takeover && !is_limited && only_frontier(remarks)
         }),
         series(
             "other codecs",
@@ -53,10 +65,10 @@ pub(super) fn frontier(tuning: &Tuning, direction: Direction) -> Option<Chart> {
     (!all.is_empty()).then(|| Chart {
         title: "Ratio against memory".to_owned(),
         note: note(tuning),
-        x: Axis::new("Memory of a compressing and a decompressing context", "B", Scale::Log),
+        x: Axis::new("Memory of a connection's contexts", "B", Scale::Log),
         y: Axis::new("Compressed / raw payload", "", Scale::Linear),
         series: all,
-        limits: budget(tuning).into_iter().collect(),
+        limits: limit.into_iter().collect(),
         ..Chart::default()
     })
 }
@@ -77,8 +89,15 @@ fn budget(tuning: &Tuning) -> Option<Limit> {
     Some(Limit {
         axis: LimitAxis::X,
         most,
-        label: format!("above {} a connection, it does not fit", quantity(most, "B")),
+        label: format!("does not fit: above {}", quantity(most, "B")),
     })
+}
+
+/// The memory of a setting to use, as each connection's share: its contexts may be freed, shared, or needed by cores alone.
+fn share_of_chosen(tuning: &Tuning, point: &Point) -> Option<f64> {
+    let is_it = |choice: &&Choice| choice.direction == point.direction && choice.deflate == Some(point.deflate());
+    let choice = tuning.answer.choices.iter().find(is_it)?;
+    Some(choice.memory_total_bytes as f64 / tuning.options.connections as f64)
 }
 
 fn series(name: &str, mut points: Vec<record::Point>) -> Series {
@@ -135,7 +154,12 @@ mod tests {
             panic!("{:?}", chart.limits)
         };
         assert_eq!((limit.axis, limit.most.round()), (LimitAxis::X, 171_799.0));
-        assert!(chart.note.contains("without takeover"));
+        let drawn = chart.series.iter().flat_map(|series| &series.points);
+        let labels: Vec<&str> = drawn.filter_map(|point| point.label.as_deref()).collect();
+        assert!(
+            !labels.is_empty() && labels.iter().all(|label| !label.contains("no-takeover")),
+            "{labels:?}"
+        );
         tuning.options.memory_bytes = None;
         assert_eq!(frontier(&tuning, Direction::Sent).unwrap().limits, []);
     }

@@ -234,11 +234,27 @@ fn a_chart_over_a_factor_names_its_levels_and_puts_the_published_points_at_their
             )
         })
         .collect();
+    let tenths = |y: f64| (y * 10.0).round() / 10.0;
+    let shown: Vec<_> = (shown.into_iter())
+        .map(|(name, source, points)| {
+            (
+                name,
+                source,
+                points.into_iter().map(|(x, y)| (x, tenths(y))).collect::<Vec<_>>(),
+            )
+        })
+        .collect();
+    let runs = |step: f64| -> Vec<(f64, f64)> {
+        let of_link = |x: f64, step: f64| (1..=5).map(move |run| (x, tenths(f64::from(run) * step)));
+        of_link(0.0, step).chain(of_link(1.0, step / 10.0)).collect()
+    };
     assert_eq!(
         shown,
         [
             ("identity", Source::Measured, vec![(0.0, 6.0), (1.0, 0.6)]),
+            ("identity", Source::Sample, runs(2.0)),
             ("gzip:6", Source::Measured, vec![(0.0, 3.0), (1.0, 0.3)]),
+            ("gzip:6", Source::Sample, runs(1.0)),
             ("printed", Source::Published, vec![(1.0, 1.5)]),
         ]
     );

@@ -76,6 +76,14 @@ impl AxisScaleMap {
         }
     }
 
+    /// Whether its levels are names without an order of their own, as links and quantities have.
+    pub(super) fn is_unordered(&self) -> bool {
+        match self {
+            Self::Named { key, levels } => key.0 != "link" && !levels.iter().any(|level| quantity(level).is_some()),
+            Self::Figure { .. } | Self::Quantity { .. } => false,
+        }
+    }
+
     /// The axis as it is published.
     pub(super) fn axis(&self) -> Axis {
         let steps = |log: bool| if log { Scale::Log } else { Scale::Linear };
