@@ -26,7 +26,7 @@ pub mod waterfall;
 use axis::FittedAxis;
 pub use data::{Axis, Chart, Limit, LimitAxis, Mark, Point, Scale, Series, Source};
 use escape::Text;
-use label_placement::{Anchor, Labels, Rect, shorten, text_width};
+use label_placement::{Anchor, Labels, Rect, shorten, text_width, wrap};
 use lastmile_units::number::{self, interval, quantity};
 use legend::Legend;
 use markers::{SeriesStyle, legend_name};
@@ -181,8 +181,9 @@ struct Drawing<'a> {
     styles: Vec<SeriesStyle>,
     legend: Legend,
     id: String,
-    /// Whether the horizontal axis has its title here, and not in a panel below.
-    has_x_title: bool,
+    /// The titles of the axes in lines; the horizontal one's is empty where it is in a panel below.
+    x_title: Vec<String>,
+    y_title: Vec<String>,
     /// The edges of the plot.
     left: f64,
     right: f64,
@@ -235,10 +236,16 @@ impl<'a> Drawing<'a> {
         let left = (widest + 12.0).clamp(24.0, width * 0.45);
         let right = width - RIGHT;
         let legend = Legend::lay_out(chart, right);
-        let top = legend.height() + LINE + 8.0;
+        let x_title = if has_x_title {
+            title_lines(&x.title, right)
+        } else {
+            Vec::new()
+        };
+        let y_title = title_lines(&y.title, right);
+        let top = legend.height() + y_title.len() as f64 * LINE + 8.0;
         let plot_height = layout.plot_height() * if is_first { 1.0 } else { LOWER_PANEL };
         let bottom = top + plot_height;
-        let height = bottom + 8.0 + LINE + if has_x_title { LINE + 6.0 } else { 6.0 };
+        let height = bottom + 8.0 + LINE + x_title.len() as f64 * LINE + 6.0;
         Self {
             chart,
             layout,
@@ -251,7 +258,8 @@ impl<'a> Drawing<'a> {
             },
             legend,
             id: id.to_owned(),
-            has_x_title,
+            x_title,
+            y_title,
             left,
             right,
             top,
@@ -331,17 +339,13 @@ impl<'a> Drawing<'a> {
                 px(right)
             )?;
         }
-        write_text(
+        write_title(out, &self.y_title, (0.0, self.legend.height() + 14.0), None)?;
+        write_title(
             out,
-            "axis-title",
-            (0.0, top - 12.0),
-            None,
-            &shorten(&self.y.title, right / BOLD),
+            &self.x_title,
+            (right, bottom + 2.0 * LINE + 6.0),
+            Some(Anchor::End),
         )?;
-        if self.has_x_title {
-            let (x_title, at) = (shorten(&self.x.title, right / BOLD), (right, self.height - 8.0));
-            write_text(out, "axis-title", at, Some(Anchor::End), &x_title)?;
-        }
         writeln!(out)
     }
 
@@ -510,6 +514,19 @@ fn path_length(line: &[(f64, f64)]) -> f64 {
         .windows(2)
         .map(|pair| libm::hypot(pair[1].0 - pair[0].0, pair[1].1 - pair[0].1));
     lengths.sum()
+}
+
+/// The title of an axis, in lines no wider than `room`.
+fn title_lines(title: &str, room: f64) -> Vec<String> {
+    wrap(title, room / BOLD, usize::MAX)
+}
+
+/// Writes the lines of an axis' title, the first with its base line at `at`.
+fn write_title(out: &mut String, lines: &[String], (x, y): (f64, f64), anchor: Option<Anchor>) -> std::fmt::Result {
+    for (row, line) in lines.iter().enumerate() {
+        write_text(out, "axis-title", (x, y + row as f64 * LINE), anchor, line)?;
+    }
+    Ok(())
 }
 
 /// Writes a text with its base line at `at`, which is its beginning unless an anchor says otherwise.

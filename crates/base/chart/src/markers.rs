@@ -24,16 +24,18 @@ enum Shape {
     Diamond,
     Triangle,
     Turned,
+    Plus,
 }
 
-const SHAPES: [Shape; 5] = [
+const SHAPES: [Shape; 6] = [
     Shape::Circle,
     Shape::Square,
     Shape::Diamond,
     Shape::Triangle,
     Shape::Turned,
+    Shape::Plus,
 ];
-/// The number of colours in chart.css; with five shapes, 35 series differ before any two look alike.
+/// The number of colours in chart.css; with six shapes, 42 series differ before any two look alike.
 const COLOURS: usize = 7;
 
 /// The lines of each hatching, in a tile of 8 px.
@@ -127,7 +129,7 @@ impl SeriesStyle {
         )
     }
 
-    /// A mark of about 8 px: filled for measured, hollow for published, a cross for predicted figures.
+    /// A mark of about 8 px: filled for measured, hollow for published, strokes for predicted figures.
     pub(super) fn write_mark(&self, out: &mut String, x: f64, y: f64) -> std::fmt::Result {
         let path = |corners: &[(f64, f64)]| path(corners.iter().map(|(dx, dy)| (x + dx, y + dy)));
         if self.source == Source::Sample {
@@ -135,8 +137,16 @@ impl SeriesStyle {
             return write!(out, "<circle class=\"sample\" cx=\"{x}\" cy=\"{y}\" r=\"2.2\"/>");
         }
         if self.source == Source::Predicted {
-            let (down, up) = (path(&[(-3.5, -3.5), (3.5, 3.5)]), path(&[(-3.5, 3.5), (3.5, -3.5)]));
-            return write!(out, "<path class=\"mark\" d=\"{down}{up}\"/>");
+            let strokes: &[&[(f64, f64)]] = match self.shape {
+                Shape::Circle => &[&[(-3.5, -3.5), (3.5, 3.5)], &[(-3.5, 3.5), (3.5, -3.5)]],
+                Shape::Square => &[&[(-4.5, 0.0), (4.5, 0.0)], &[(0.0, -4.5), (0.0, 4.5)]],
+                Shape::Diamond => &[&[(-4.0, 3.0), (0.0, -4.0), (4.0, 3.0)]],
+                Shape::Triangle => &[&[(-4.0, -3.0), (0.0, 4.0), (4.0, -3.0)]],
+                Shape::Turned => &[&[(0.0, -4.5), (0.0, 4.5)]],
+                Shape::Plus => &[&[(-4.5, 0.0), (4.5, 0.0)]],
+            };
+            let strokes: String = strokes.iter().map(|stroke| path(stroke)).collect();
+            return write!(out, "<path class=\"mark\" d=\"{strokes}\"/>");
         }
         let corners: &[(f64, f64)] = match self.shape {
             Shape::Circle => {
@@ -147,6 +157,11 @@ impl SeriesStyle {
             Shape::Diamond => &[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)],
             Shape::Triangle => &[(0.0, -4.8), (4.6, 3.6), (-4.6, 3.6)],
             Shape::Turned => &[(0.0, 4.8), (4.6, -3.6), (-4.6, -3.6)],
+            #[rustfmt::skip]
+            Shape::Plus => &[
+                (-1.3, -4.5), (1.3, -4.5), (1.3, -1.3), (4.5, -1.3), (4.5, 1.3), (1.3, 1.3),
+                (1.3, 4.5), (-1.3, 4.5), (-1.3, 1.3), (-4.5, 1.3), (-4.5, -1.3), (-1.3, -1.3),
+            ],
         };
         write!(out, "<path class=\"mark\" d=\"{}Z\"/>", path(corners))
     }

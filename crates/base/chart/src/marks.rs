@@ -7,6 +7,8 @@ use std::fmt::Write;
 
 /// Px: our own choice, by eye.
 const RING: f64 = 7.5;
+/// The lines of text that a label may lie higher than its ring.
+const HIGHER_MAX: u32 = 6;
 /// Px from one line of text to the next.
 const LINE: f64 = 15.0;
 
@@ -30,7 +32,10 @@ impl Drawing<'_> {
         for (index, (mark, (x, at_y))) in self.placed_marks().enumerate() {
             let label = shorten(&mark.label, (self.right - self.left) / BOLD);
             let width = text_width(&label) * BOLD;
-            let (x, y, anchor) = match labels.find_room(x, at_y, width + RING) {
+            // Beside the ring, or higher along its vertical.
+            let beside = labels.find_room(x, at_y, width + RING);
+            let higher = || (1..=HIGHER_MAX).find_map(|step| labels.find_room(x, at_y - LINE * f64::from(step), width));
+            let (x, y, anchor) = match beside.or_else(higher) {
                 Some((x, y, Anchor::Start)) => (x + RING / 2.0, y, Anchor::Start),
                 Some((x, y, Anchor::End)) => (x - RING / 2.0, y, Anchor::End),
                 Some((x, y, Anchor::Middle)) => (x, y - if y < at_y { 2.0 } else { -2.0 }, Anchor::Middle),

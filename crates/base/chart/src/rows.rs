@@ -4,16 +4,18 @@
 //! whisker. The axis ends at the values that lie together. A value far beyond them has its figure beside an arrow, or beside a broken bar.
 
 use super::axis::FittedAxis;
-use super::label_placement::{Anchor, Labels, Rect, shorten, text_width, wrap};
+use super::label_placement::{Anchor, Labels, Rect, text_width, wrap};
 use super::legend::Legend;
 use super::markers::{self, SeriesStyle};
-use super::{BOLD, LINE, Layout, RIGHT, path, px, rectangle, stack, tooltip, value, write_text};
+use super::{LINE, Layout, RIGHT, path, px, rectangle, stack, title_lines, tooltip, value, write_text, write_title};
 use crate::escape::Text;
 use crate::{Chart, Point, Scale, Series, Source};
 use std::fmt::Write;
 
 /// Heights in px: our own choice, by eye, for text of 13 px.
 const LANE: f64 = 14.0;
+/// Where there are more than two.
+const NARROW_LANE: f64 = 10.0;
 const TEXT_LINE: f64 = 15.0;
 const GAP: f64 = 9.0;
 const BAR: f64 = 12.0;
@@ -47,6 +49,9 @@ pub(super) struct RowDrawing<'a> {
     has_bars: bool,
     /// Whether each row shows one thing, so that its value stands at the right.
     has_values: bool,
+    /// The titles of the names and of the values, in lines.
+    name_title: Vec<String>,
+    value_title: Vec<String>,
     left: f64,
     right: f64,
     top: f64,
@@ -113,12 +118,15 @@ impl<'a> RowDrawing<'a> {
                 RIGHT
             };
         let legend = Legend::lay_out(chart, width - RIGHT);
-        let top = legend.height() + LINE + 6.0;
+        let name_title = title_lines(&chart.x.label, width - RIGHT);
+        let value_title = title_lines(&axis.title, right);
+        let top = legend.height() + name_title.len() as f64 * LINE + 6.0;
         let mut bottom = top;
         let rows = (names.iter().zip(things))
             .map(|(name, things)| {
                 let lines = wrap(name, (left - 13.0) / WIDER, usize::MAX);
-                let height = (lines.len() as f64 * TEXT_LINE).max(things.len().max(1) as f64 * LANE) + GAP;
+                let height =
+                    (lines.len() as f64 * TEXT_LINE).max(things.len().max(1) as f64 * lane_height(things.len())) + GAP;
                 bottom += height;
                 NameRow {
                     lines,
@@ -139,6 +147,8 @@ impl<'a> RowDrawing<'a> {
             rows,
             has_bars,
             has_values,
+            name_title,
+            value_title,
             left,
             right,
             top,
@@ -147,7 +157,7 @@ impl<'a> RowDrawing<'a> {
     }
 
     pub(super) fn height(&self) -> f64 {
-        self.bottom + 2.0 * LINE + 14.0
+        self.bottom + (1 + self.value_title.len()) as f64 * LINE + 14.0
     }
 
     /// Whether a point has a place.
@@ -191,7 +201,14 @@ impl<'a> RowDrawing<'a> {
             let half = text_width(&tick.text) / 2.0;
             if x - half > taken + 4.0 {
                 taken = x + half;
-                write_text(out, "", (x, bottom + 16.0), Some(Anchor::Middle), &tick.text)?;
+                let centre = x.min(self.layout.width() - half * WIDER - 2.0);
+                write_text(out, "", (centre, bottom + 16.0), Some(Anchor::Middle), &tick.text)?;
+            }
+        }
+        // Where rows have several lanes, a line shows where the next one begins.
+        if self.rows.iter().any(|row| row.things.len() > 1) {
+            for row in self.rows.iter().skip(1) {
+                write!(out, "<path d=\"M{} {}H{}\"/>", px(left), px(row.top), px(right))?;
             }
         }
         writeln!(out, "</g>")?;
@@ -212,10 +229,9 @@ impl<'a> RowDrawing<'a> {
                 px(bottom)
             )?;
         }
-        let at = (0.0, self.top - 10.0);
-        write_text(out, "axis-title", at, None, &shorten(&self.chart.x.label, right / BOLD))?;
-        let (title, at) = (&self.axis.title, (right, bottom + 2.0 * LINE + 2.0));
-        write_text(out, "axis-title", at, Some(Anchor::End), &shorten(title, right / BOLD))?;
+        write_title(out, &self.name_title, (0.0, self.legend.height() + 14.0), None)?;
+        let at = (right, bottom + 2.0 * LINE + 2.0);
+        write_title(out, &self.value_title, at, Some(Anchor::End))?;
         writeln!(out)
     }
 
@@ -339,7 +355,7 @@ impl<'a> RowDrawing<'a> {
         let row = &self.rows[row_of(point).unwrap_or(0)];
         let lane = row.things.iter().position(|thing| *thing == style.thing).unwrap_or(0) as f64;
         let lanes = row.things.len().max(1) as f64;
-        let y = row.top + row.height / 2.0 + (lane - (lanes - 1.0) / 2.0) * LANE;
+        let y = row.top + row.height / 2.0 + (lane - (lanes - 1.0) / 2.0) * lane_height(row.things.len());
         (self.across(self.axis.clamped_position(point.y)), y)
     }
 
@@ -355,6 +371,10 @@ impl<'a> RowDrawing<'a> {
     fn across(&self, share: f64) -> f64 {
         self.left + share * (self.right - self.left)
     }
+}
+
+fn lane_height(lanes: usize) -> f64 {
+    if lanes > 2 { NARROW_LANE } else { LANE }
 }
 
 /// The row of a point, if it is one.

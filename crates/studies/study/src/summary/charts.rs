@@ -272,10 +272,12 @@ fn shows_cell(spec: &ChartSpec, at: &MeasuredCell<'_>) -> bool {
         && spec.only.iter().all(is_chosen)
 }
 
-/// The legend of a point: its ratio, and the levels that make a series.
+/// The legend of a point: its ratio, unless the axis names it and levels tell series apart, and the levels that make a series.
 fn series_name(spec: &ChartSpec, point: &ChartPoint<'_>) -> String {
+    let is_on_axis = matches!(&spec.y, Vertical::Ratios { ratios, .. } if ratios.len() == 1) && !spec.series.is_empty();
     let names: Vec<_> = point
         .of
+        .filter(|_| !is_on_axis)
         .into_iter()
         .map(str::to_owned)
         .chain(series_levels(spec, point.at))

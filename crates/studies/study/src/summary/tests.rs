@@ -261,6 +261,31 @@ fn a_chart_over_a_factor_names_its_levels_and_puts_the_published_points_at_their
 }
 
 #[test]
+fn links_on_a_numeric_axis_lie_at_their_rates_unless_these_are_equal() {
+    let chart_of = |study: String| run(&study).charts[0].clone();
+    let on_log = STUDY.replacen(
+        r#"x = { factor = "link" }"#,
+        r#"x = { factor = "link", scale = "log" }"#,
+        1,
+    );
+    let chart = chart_of(on_log.clone());
+    assert_eq!((&chart.x.scale, chart.x.unit.as_str()), (&Scale::Log, "bit/s"));
+    let xs: Vec<f64> = chart.series[0].points.iter().map(|point| point.x).collect();
+    assert_eq!(xs, [1.6e6, 5e6]);
+    let published = chart
+        .series
+        .iter()
+        .find(|series| series.source == Source::Published)
+        .unwrap();
+    assert_eq!(
+        published.points[0].x, 5e6,
+        "a published point lies at the rate of its link"
+    );
+    let equal = chart_of(on_log.replace("wpt/3g", "wpt/cable+loss=1%"));
+    assert!(matches!(equal.x.scale, Scale::Named(_)), "{:?}", equal.x);
+}
+
+#[test]
 fn a_chart_of_ratios_lies_over_the_base_cells_figure_with_the_published_beside() {
     let chart = &run(STUDY).charts[1];
     assert_eq!((&chart.x.scale, chart.x.unit.as_str()), (&Scale::Log, "B"));
