@@ -1,10 +1,13 @@
 //! Leaves out points that could not be seen, so that 100,000 of them make no page of megabytes.
 
 use crate::Point;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most points of a series that are drawn one by one. Our own choice.
 pub(super) const POINTS_MAX: usize = 1000;
+
+/// The largest side of a square of which one point is drawn, in px.
+const SIDE_MAX: f64 = 64.0;
 
 type Placed<'a> = (&'a Point, (f64, f64));
 
@@ -35,16 +38,21 @@ pub(super) fn line(placed: Vec<Placed<'_>>) -> Vec<Placed<'_>> {
 
 /// Points without a line: one of those that lie in the same square. Squares grow until few enough points remain; points with a label stay.
 pub(super) fn cloud(placed: Vec<Placed<'_>>) -> Vec<Placed<'_>> {
-    let (mut side, mut kept) = (1.0, placed.clone());
-    while kept.len() > POINTS_MAX && side < 64.0 {
+    if placed.len() <= POINTS_MAX {
+        return placed;
+    }
+    let mut side = 1.0;
+    loop {
         side *= 2.0;
-        let mut taken = HashSet::new();
+        let mut taken = BTreeSet::new();
         let mut is_kept = |(point, (x, y)): &&Placed<'_>| {
             taken.insert(((x / side) as i64, (y / side) as i64)) || point.label.is_some()
         };
-        kept = placed.iter().filter(&mut is_kept).copied().collect();
+        let kept: Vec<Placed<'_>> = placed.iter().filter(&mut is_kept).copied().collect();
+        if kept.len() <= POINTS_MAX || side >= SIDE_MAX {
+            return kept;
+        }
     }
-    kept
 }
 
 #[cfg(test)]
