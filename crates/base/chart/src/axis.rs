@@ -34,9 +34,6 @@ enum Kind {
         low: f64,
         high: f64,
     },
-    Named {
-        positions: usize,
-    },
 }
 
 /// How far a value may lie beyond the last tick, in terms of a step: too little to be seen. Our own choice.
@@ -46,26 +43,12 @@ impl FittedAxis {
     /// Fits `axis` to `values`, with about `wanted` ticks; `from_zero` asks a linear axis to begin at 0 where no value is below.
     pub(super) fn new(axis: &Axis, values: &[f64], wanted: usize, from_zero: bool) -> Self {
         match &axis.scale {
-            Scale::Linear | Scale::Stacked => Self::linear(axis, values, wanted, from_zero),
             Scale::Log => Self::log(axis, values, wanted),
-            Scale::Named(names) => Self {
-                kind: Kind::Named {
-                    positions: names.len().max(1),
-                },
-                ticks: names
-                    .iter()
-                    .enumerate()
-                    .map(|(at, name)| Tick {
-                        at: (at as f64 + 0.5) / names.len() as f64,
-                        text: name.clone(),
-                    })
-                    .collect(),
-                title: axis.label.clone(),
-            },
+            Scale::Linear | Scale::Stacked | Scale::Named(_) => Self::linear(axis, values, wanted, from_zero),
         }
     }
 
-    /// Where `value` lies, from 0 to 1; none where the axis does not have it (0 on a logarithmic axis, no such name).
+    /// Where `value` lies, from 0 to 1; none where the axis does not have it (0 on a logarithmic axis).
     pub(super) fn position(&self, value: f64) -> Option<f64> {
         // Ends are rounded outwards, but not for what is hardly beyond a tick.
         let share = self.share(value);
@@ -82,15 +65,6 @@ impl FittedAxis {
         match self.kind {
             Kind::Linear { low, high } => (value - low) / (high - low),
             Kind::Log { low, high } => (libm::log10(value) - low) / (high - low),
-            Kind::Named { positions } => (value.floor() + 0.5) / positions as f64,
-        }
-    }
-
-    /// The share of the axis that one name has; none where the axis has no names.
-    pub(super) fn slot(&self) -> Option<f64> {
-        match self.kind {
-            Kind::Named { positions } => Some(1.0 / positions as f64),
-            _ => None,
         }
     }
 

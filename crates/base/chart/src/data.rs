@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A chart, as data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Chart {
     /// What it shows.
@@ -21,6 +21,35 @@ pub struct Chart {
     /// What is marked on the curves: a knee.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
+    /// Lines that values should not cross: a budget, a limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
+    /// A lower chart over the same horizontal axis.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub below: Option<Box<Chart>>,
+}
+
+/// A line across the chart, beyond which the plot is shaded. Charts whose horizontal axis is names have none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+pub struct Limit {
+    /// The axis that its value is on.
+    pub axis: LimitAxis,
+    /// The largest value within it, in that axis' unit.
+    pub most: f64,
+    /// What is said of it.
+    pub label: String,
+}
+
+/// An axis that a limit is on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitAxis {
+    /// The horizontal one.
+    X,
+    /// The vertical one.
+    Y,
 }
 
 /// A point that stands out, with its name.
@@ -36,7 +65,7 @@ pub struct Mark {
 }
 
 /// An axis of a chart.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 pub struct Axis {
     /// What is on it.
@@ -59,17 +88,18 @@ impl Axis {
 }
 
 /// How values are laid along an axis.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
     /// Equal steps, equal distances.
+    #[default]
     Linear,
     /// Stacked areas, over equal steps. The last series is the remainder.
     Stacked,
     /// Equal factors, equal distances; every value is above 0.
     Log,
-    /// Named positions, side by side: a point's x is an index into these names.
+    /// A row for each name, in this order: a point's x is an index into these names.
     Named(Vec<String>),
 }
 
@@ -99,6 +129,20 @@ pub enum Source {
     Published,
     /// A formula's.
     Predicted,
+    /// The values of single runs, whose mean is the measured point of the series of this name.
+    Sample,
+}
+
+impl Source {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Published => "published",
+            Self::Predicted => "predicted",
+            Self::Sample => "sample",
+        }
+    }
 }
 
 /// A point, with its spread where it has one.

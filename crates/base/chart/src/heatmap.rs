@@ -113,7 +113,7 @@ impl<'a> Field<'a> {
         let cell_width = (width - left - 1.0) / map.x.names.len().max(1) as f64;
         // The legend, its ends, the vertical parameter's label.
         let top = LINE + LEGEND_HEIGHT + LINE + 12.0 + LINE;
-        let x_names: Vec<Vec<String>> = map.x.names.iter().map(|name| wrap(name, cell_width - 4.0)).collect();
+        let x_names: Vec<Vec<String>> = map.x.names.iter().map(|name| wrap(name, cell_width - 4.0, 3)).collect();
         let lines = x_names.iter().map(Vec::len).max().unwrap_or(1);
         let height = top + map.rows.len() as f64 * CELL_HEIGHT + (lines + 1) as f64 * LINE + 12.0;
         Self {

@@ -73,6 +73,13 @@ impl Labels {
         self.taken.push(taken);
     }
 
+    /// Whether nothing lies there, lines included.
+    pub(super) fn is_free(&self, wanted: &Rect) -> bool {
+        self.area.contains_rect(wanted)
+            && !self.taken.iter().any(|taken| taken.overlaps(wanted))
+            && !self.crossed.iter().any(|point| wanted.contains_point(*point))
+    }
+
     /// Notes the line through `points`.
     pub(super) fn occupy_line(&mut self, points: &[(f64, f64)]) {
         const STEP: f64 = 5.0;
@@ -164,19 +171,32 @@ pub(super) fn shorten(text: &str, room: f64) -> String {
     short + "…"
 }
 
-/// `text` in at most three lines no wider than `room`, broken after spaces, slashes, hyphens and plus signs; a line that
-/// still does not fit is cut.
-pub(super) fn wrap(text: &str, room: f64) -> Vec<String> {
+/// `text` in at most `lines_max` lines no wider than `room`, broken after spaces, slashes, hyphens and plus signs, and within words that
+/// are wider themselves. Where it does not fit, its last line is cut.
+pub(super) fn wrap(text: &str, room: f64, lines_max: usize) -> Vec<String> {
+    let room = room.max(20.0);
     let mut lines = vec![String::new()];
     for word in text.split_inclusive([' ', '/', '-', '+']) {
-        let last = lines.len() - 1;
-        if !lines[last].is_empty() && text_width(&lines[last]) + text_width(word.trim_end()) > room && lines.len() < 3 {
-            lines.push(word.to_owned());
-        } else {
-            lines[last].push_str(word);
+        let is_full = |line: &str, more: &str| text_width(line) + text_width(more) > room;
+        if lines
+            .last()
+            .is_some_and(|last| !last.is_empty() && is_full(last, word.trim_end()))
+            && lines.len() < lines_max
+        {
+            lines.push(String::new());
+        }
+        for letter in word.chars() {
+            let is_full = lines
+                .last()
+                .is_some_and(|last| is_full(last, letter.encode_utf8(&mut [0; 4])));
+            if is_full && letter != ' ' && lines.len() < lines_max {
+                lines.push(String::new());
+            }
+            let last = lines.len() - 1;
+            lines[last].push(letter);
         }
     }
-    lines.iter().map(|line| shorten(line.trim(), room.max(20.0))).collect()
+    lines.iter().map(|line| shorten(line.trim(), room)).collect()
 }
 
 #[cfg(test)]
@@ -214,9 +234,11 @@ mod tests {
 
     #[test]
     fn long_names_break_where_words_end() {
-        assert_eq!(wrap("chrome/dialup-56k", 60.0), ["chrome/", "dialup-", "56k"]);
-        assert_eq!(wrap("56K dial-up", 500.0), ["56K dial-up"]);
-        assert_eq!(wrap("", 50.0), [""]);
+        assert_eq!(wrap("chrome/dialup-56k", 60.0, 3), ["chrome/", "dialup-", "56k"]);
+        assert_eq!(wrap("56K dial-up", 500.0, 3), ["56K dial-up"]);
+        assert_eq!(wrap("", 50.0, 3), [""]);
+        assert_eq!(wrap("mmmmmmmm", 50.0, 3), ["mmmm", "mmmm"]);
+        assert!(wrap("mmmmmmmmmmmm", 50.0, 2)[1].ends_with('…'));
         assert!(shorten("a name that goes on and on", 60.0).ends_with('…'));
     }
 }

@@ -9,6 +9,8 @@ use std::fmt::Write;
 pub(super) struct SeriesStyle {
     /// Its index among the series.
     pub(super) index: usize,
+    /// The index of what it shows; series of one name show one thing.
+    pub(super) thing: usize,
     /// CSS classes: the colour and the source.
     pub(super) class: String,
     source: Source,
@@ -22,24 +24,47 @@ enum Shape {
     Diamond,
     Triangle,
     Turned,
+    Plus,
 }
 
-const SHAPES: [Shape; 5] = [
+const SHAPES: [Shape; 6] = [
     Shape::Circle,
     Shape::Square,
     Shape::Diamond,
     Shape::Triangle,
     Shape::Turned,
+    Shape::Plus,
 ];
-/// The number of colours in chart.css; with five shapes, 35 series differ before any two look alike.
+/// The number of colours in chart.css; with six shapes, 42 series differ before any two look alike.
 const COLOURS: usize = 7;
+
+/// The lines of each hatching, in a tile of 8 px.
+const HATCHES: [&str; 4] = [
+    "M0 8L8 0M-2 2L2 -2M6 10L10 6",
+    "M0 4H8",
+    "M0 0L8 8M6 -2L10 2M-2 6L2 10",
+    "M4 0V8",
+];
+
+/// The hatchings of the drawing `id`.
+pub(super) fn write_hatchings(out: &mut String, id: &str) -> std::fmt::Result {
+    out.push_str("<defs>");
+    for (at, lines) in HATCHES.iter().enumerate() {
+        let number = at + 1;
+        write!(
+            out,
+            "<pattern id=\"{id}-hatch{number}\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\"><path class=\"hatching\" d=\"{lines}\"/></pattern>"
+        )?;
+    }
+    writeln!(out, "</defs>")
+}
 
 /// One style per series; series of one name share colour and shape.
 pub(super) fn styles(all: &[Series]) -> Vec<SeriesStyle> {
     let mut things: Vec<&str> = Vec::new();
     let mut styles = Vec::new();
     for (index, series) in all.iter().enumerate() {
-        let source = source_name(series.source);
+        let source = series.source.name();
         let thing = series
             .name
             .strip_suffix(source)
@@ -50,6 +75,7 @@ pub(super) fn styles(all: &[Series]) -> Vec<SeriesStyle> {
         });
         styles.push(SeriesStyle {
             index,
+            thing: thing_index,
             class: format!("c{} {source}", thing_index % COLOURS + 1),
             source: series.source,
             shape: SHAPES[thing_index % SHAPES.len()],
@@ -62,35 +88,37 @@ pub(super) fn styles(all: &[Series]) -> Vec<SeriesStyle> {
 pub(super) fn layer_styles(all: &[Series]) -> Vec<SeriesStyle> {
     let mut styles = styles(all);
     if let [_, .., rest] = &mut styles[..] {
-        rest.class = format!("rest {}", source_name(rest.source));
+        rest.class = format!("rest {}", rest.source.name());
     }
     styles
 }
 
 /// A series' name, with its source where the chart has more than one source and the name does not end in it.
 pub(super) fn legend_name(series: &Series, all: &[Series]) -> String {
-    let source = source_name(series.source);
-    let mixed = all.iter().any(|other| other.source != series.source);
-    if mixed && !series.name.to_lowercase().contains(source) {
+    let source = series.source.name();
+    let is_other = |other: &Series| other.source != series.source && other.source != Source::Sample;
+    if all.iter().any(is_other) && !series.name.to_lowercase().contains(source) {
         format!("{}, {source}", series.name)
     } else {
         series.name.clone()
     }
 }
 
-fn source_name(source: Source) -> &'static str {
-    match source {
-        Source::Measured => "measured",
-        Source::Published => "published",
-        Source::Predicted => "predicted",
-    }
-}
-
 impl SeriesStyle {
+    /// Lines over an area, so that neighbouring ones differ without colour: `shape` is the beginning of an element. None over the first and the
+    /// remainder.
+    pub(super) fn write_hatch(&self, out: &mut String, id: &str, shape: &str) -> std::fmt::Result {
+        if self.index == 0 || self.class.starts_with("rest") {
+            return Ok(());
+        }
+        let pattern = (self.index - 1) % HATCHES.len() + 1;
+        write!(out, "{shape} fill=\"url(#{id}-hatch{pattern})\" class=\"hatch\"/>")
+    }
+
     /// The line through `points`, dashed for published and dotted for predicted figures.
     pub(super) fn write_line(&self, out: &mut String, points: &[(f64, f64)]) -> std::fmt::Result {
         let dash = match self.source {
-            Source::Measured => "",
+            Source::Measured | Source::Sample => "",
             Source::Published => " stroke-dasharray=\"7 4\"",
             Source::Predicted => " stroke-dasharray=\"1.5 4\"",
         };
@@ -101,12 +129,24 @@ impl SeriesStyle {
         )
     }
 
-    /// A mark of about 8 px: filled for measured, hollow for published, a cross for predicted figures.
+    /// A mark of about 8 px: filled for measured, hollow for published, strokes for predicted figures.
     pub(super) fn write_mark(&self, out: &mut String, x: f64, y: f64) -> std::fmt::Result {
         let path = |corners: &[(f64, f64)]| path(corners.iter().map(|(dx, dy)| (x + dx, y + dy)));
+        if self.source == Source::Sample {
+            let (x, y) = (px(x), px(y));
+            return write!(out, "<circle class=\"sample\" cx=\"{x}\" cy=\"{y}\" r=\"2.2\"/>");
+        }
         if self.source == Source::Predicted {
-            let (down, up) = (path(&[(-3.5, -3.5), (3.5, 3.5)]), path(&[(-3.5, 3.5), (3.5, -3.5)]));
-            return write!(out, "<path class=\"mark\" d=\"{down}{up}\"/>");
+            let strokes: &[&[(f64, f64)]] = match self.shape {
+                Shape::Circle => &[&[(-3.5, -3.5), (3.5, 3.5)], &[(-3.5, 3.5), (3.5, -3.5)]],
+                Shape::Square => &[&[(-4.5, 0.0), (4.5, 0.0)], &[(0.0, -4.5), (0.0, 4.5)]],
+                Shape::Diamond => &[&[(-4.0, 3.0), (0.0, -4.0), (4.0, 3.0)]],
+                Shape::Triangle => &[&[(-4.0, -3.0), (0.0, 4.0), (4.0, -3.0)]],
+                Shape::Turned => &[&[(0.0, -4.5), (0.0, 4.5)]],
+                Shape::Plus => &[&[(-4.5, 0.0), (4.5, 0.0)]],
+            };
+            let strokes: String = strokes.iter().map(|stroke| path(stroke)).collect();
+            return write!(out, "<path class=\"mark\" d=\"{strokes}\"/>");
         }
         let corners: &[(f64, f64)] = match self.shape {
             Shape::Circle => {
@@ -117,6 +157,11 @@ impl SeriesStyle {
             Shape::Diamond => &[(0.0, -5.0), (5.0, 0.0), (0.0, 5.0), (-5.0, 0.0)],
             Shape::Triangle => &[(0.0, -4.8), (4.6, 3.6), (-4.6, 3.6)],
             Shape::Turned => &[(0.0, 4.8), (4.6, -3.6), (-4.6, -3.6)],
+            #[rustfmt::skip]
+            Shape::Plus => &[
+                (-1.3, -4.5), (1.3, -4.5), (1.3, -1.3), (4.5, -1.3), (4.5, 1.3), (1.3, 1.3),
+                (1.3, 4.5), (-1.3, 4.5), (-1.3, 1.3), (-4.5, 1.3), (-4.5, -1.3), (-1.3, -1.3),
+            ],
         };
         write!(out, "<path class=\"mark\" d=\"{}Z\"/>", path(corners))
     }
@@ -128,6 +173,16 @@ impl SeriesStyle {
         write!(
             out,
             "<path class=\"spread\" d=\"M{x} {low}V{high}M{left} {low}H{right}M{left} {high}H{right}\"/>"
+        )
+    }
+
+    /// The same along a row.
+    pub(super) fn write_spread_across(&self, out: &mut String, y: f64, low: f64, high: f64) -> std::fmt::Result {
+        let (top, bottom, low, high) = (px(y - 4.0), px(y + 4.0), px(low), px(high));
+        let y = px(y);
+        write!(
+            out,
+            "<path class=\"spread\" d=\"M{low} {y}H{high}M{low} {top}V{bottom}M{high} {top}V{bottom}\"/>"
         )
     }
 }

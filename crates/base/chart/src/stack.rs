@@ -1,6 +1,7 @@
-//! Draws series that lie on top of each other: areas along a numeric axis, bars at names.
+//! Draws series that lie on top of each other, as areas along a numeric axis.
 
-use super::{Drawing, path, rectangle};
+use super::markers::SeriesStyle;
+use super::{Drawing, path, rectangle, tooltip};
 use crate::data::Series;
 use crate::escape::Text;
 use std::collections::BTreeMap;
@@ -39,9 +40,6 @@ pub(super) fn pieces(all: &[Series]) -> Vec<Vec<Piece>> {
         .collect()
 }
 
-/// The width of a bar in terms of the room that its name has: our own choice, by eye.
-const BAR: f64 = 0.6;
-
 impl Drawing<'_> {
     pub(super) fn write_stack(&self, out: &mut String) -> std::fmt::Result {
         let (left, right) = (self.left, self.right);
@@ -59,20 +57,14 @@ impl Drawing<'_> {
                 .filter_map(|piece| Some((*piece, across(piece.x)?)))
                 .collect();
             write!(out, "<g class=\"{}\">", style.class)?;
-            let half = match self.x.slot() {
-                Some(slot) => slot * (right - left) * BAR / 2.0,
-                None => {
-                    write_area(out, &placed, up)?;
-                    (right - left) / placed.len().max(2) as f64 / 2.0
-                }
-            };
+            write_area(out, style, &self.id, &placed, up)?;
+            let half = (right - left) / placed.len().max(2) as f64 / 2.0;
             for (piece, x) in &placed {
-                // Where an area shows the values, what is drawn at a point has a tool tip and no colour.
-                let class = if self.x.slot().is_some() { "area" } else { "touch" };
+                // What is drawn at a point has a tool tip and no colour.
                 let (from, to) = ((x - half).max(left), (x + half).min(right));
                 let bar = rectangle((from, up(piece.high)), (to - from, up(piece.low) - up(piece.high)));
-                let tooltip = Text(self.tooltip(series, &series.points[piece.point]));
-                write!(out, "<rect class=\"{class}\" {bar}><title>{tooltip}</title></rect>")?;
+                let tooltip = Text(tooltip(self.chart, series, &series.points[piece.point]));
+                write!(out, "<rect class=\"touch\" {bar}><title>{tooltip}</title></rect>")?;
             }
             writeln!(out, "</g>")?;
         }
@@ -80,8 +72,16 @@ impl Drawing<'_> {
     }
 }
 
-fn write_area(out: &mut String, placed: &[(Piece, f64)], up: impl Fn(f64) -> f64) -> std::fmt::Result {
+fn write_area(
+    out: &mut String,
+    style: &SeriesStyle,
+    id: &str,
+    placed: &[(Piece, f64)],
+    up: impl Fn(f64) -> f64,
+) -> std::fmt::Result {
     let over = placed.iter().map(|(piece, x)| (*x, up(piece.high)));
     let under = placed.iter().rev().map(|(piece, x)| (*x, up(piece.low)));
-    write!(out, "<path class=\"area\" d=\"{}Z\"/>", path(over.chain(under)))
+    let area = path(over.chain(under));
+    write!(out, "<path class=\"area\" d=\"{area}Z\"/>")?;
+    style.write_hatch(out, id, &format!("<path d=\"{area}Z\""))
 }

@@ -3,7 +3,7 @@
 //! Quantities are in SI base units (s, B, bit/s, 1). Maps are ordered, so that two equal runs print the same bytes.
 
 pub use crate::doubt::{Doubt, DoubtKind};
-pub use lastmile_chart::{Axis, Chart, Mark, Point, Scale, Series, Source};
+pub use lastmile_chart::{Axis, Chart, Limit, LimitAxis, Mark, Point, Scale, Series, Source};
 #[cfg(feature = "testing")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

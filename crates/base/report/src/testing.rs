@@ -290,7 +290,7 @@ pub fn time_by_bandwidth() -> Chart {
                 &at([5.68, 0.87, 0.29, 0.26], 0.0),
             ),
         ],
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 

@@ -341,7 +341,7 @@ impl<'a> Campaign<'a> {
                 .any(|run| run.world == stage::SIM)
                 .then(|| model(args).to_string()),
             plan: summary::plan(&self.plan),
-            charts: summary::charts(&runs, &knees),
+            charts: summary::charts(&runs, &knees, &self.limits),
             doubts: summary::doubts(&pairs)
                 .into_iter()
                 .chain(summary::limit_doubts(&self.limits))

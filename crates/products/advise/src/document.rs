@@ -152,7 +152,7 @@ fn link_blocks(advice: &Advice, link: &LinkAdvice, detail: Detail) -> Vec<Block>
         blocks.push(Block::Text(link.summary.clone()));
     }
     if detail == Detail::All && !link.page.is_empty() {
-        blocks.push(Block::Chart(page_chart(link)));
+        blocks.extend(page_charts(link));
     }
     if detail == Detail::All
         && let Some(waterfall) = &link.waterfall
@@ -552,34 +552,81 @@ fn server(server: Server) -> &'static str {
     }
 }
 
-fn page_chart(link: &LinkAdvice) -> Chart {
-    let names: Vec<String> = link.page.iter().map(|outcome| outcome.setting.clone()).collect();
-    let point = |(at, outcome): (usize, &PageOutcome)| Point {
-        x: at as f64,
-        y: outcome.page_time.mean,
-        spread: outcome.page_time.ci95,
-        label: Some(quantity(outcome.page_time.mean, &outcome.page_time.unit)),
+/// What a page is compared under first; all other settings are folded away.
+const DRAWN_FIRST: [&str; 5] = ["recommended", "today", "gzip:6", "br:5", "identity"];
+
+/// The page time under the settings that readers know, and folded, under all.
+fn page_charts(link: &LinkAdvice) -> Vec<Block> {
+    let mut all: Vec<(&str, &Figure, bool)> = (link.page.iter())
+        .map(|outcome| (outcome.setting.as_str(), &outcome.page_time, true))
+        .chain(
+            link.screened
+                .iter()
+                .map(|screened| (screened.setting.as_str(), &screened.page_time, false)),
+        )
+        .collect();
+    all.sort_by(|one, other| one.1.mean.total_cmp(&other.1.mean));
+    let first: Vec<_> = all
+        .iter()
+        .copied()
+        .filter(|(setting, ..)| DRAWN_FIRST.contains(setting))
+        .collect();
+    let title = format!("Page time on {}", link.name);
+    if first.len() < 2 || first.len() == all.len() {
+        return vec![Block::Chart(page_chart(title, &all))];
+    }
+    let summary = format!("All {} settings", all.len());
+    let folded = Block::Chart(page_chart(format!("{title}, all settings"), &all));
+    vec![
+        Block::Chart(page_chart(title, &first)),
+        Block::Folded {
+            summary,
+            blocks: vec![folded],
+        },
+    ]
+}
+
+/// A row per setting: its name, its page time, and whether it was replayed in every repeat.
+fn page_chart(title: String, all: &[(&str, &Figure, bool)]) -> Chart {
+    let name = |setting: &str| {
+        match setting {
+            "today" => "as recorded",
+            "identity" => "not compressed",
+            other => other,
+        }
+        .to_owned()
     };
-    Chart {
-        title: format!("Page time on {}", link.name),
-        note: "Bars are 95 % intervals of the mean; lower is better.".to_owned(),
-        x: Axis {
-            label: "Setting".to_owned(),
-            unit: String::new(),
-            scale: Scale::Named(names),
-        },
-        y: Axis {
-            label: "Page time".to_owned(),
-            unit: "s".to_owned(),
-            scale: Scale::Linear,
-        },
-        series: vec![Series {
-            name: "page time".to_owned(),
+    let series = |name: &str, is_in: &dyn Fn(&str, bool) -> bool| {
+        let points = all
+            .iter()
+            .enumerate()
+            .filter(|(_, (setting, _, whole))| is_in(setting, *whole));
+        Series {
+            name: name.to_owned(),
             source: Source::Measured,
             joined: false,
-            points: link.page.iter().enumerate().map(point).collect(),
-        }],
-        marks: Vec::new(),
+            points: points
+                .map(|(at, (_, time, _))| Point {
+                    spread: time.ci95,
+                    ..Point::new(at as f64, time.mean)
+                })
+                .collect(),
+        }
+    };
+    let series = [
+        series("recommended", &|setting, _| setting == "recommended"),
+        series("other settings", &|setting, whole| whole && setting != "recommended"),
+        series("replayed less often", &|_, whole| !whole),
+    ];
+    Chart {
+        title,
+        note: "The fastest first. Whiskers are 95 % intervals of the mean; settings are compared in paired loads, so differences are surer than \
+               these."
+            .to_owned(),
+        x: Axis::new("Setting", "", Scale::Named(all.iter().map(|(setting, ..)| name(setting)).collect())),
+        y: Axis::new("Page time", "s", Scale::Linear),
+        series: series.into_iter().filter(|series| !series.points.is_empty()).collect(),
+        ..Chart::default()
     }
 }
 
@@ -626,7 +673,7 @@ fn frontier_chart(kind: &KindAdvice) -> Chart {
             scale: Scale::Log,
         },
         series: all.into_iter().filter(|series| !series.points.is_empty()).collect(),
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 

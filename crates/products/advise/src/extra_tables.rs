@@ -1,12 +1,13 @@
-//! The extra tables and charts of an advice: sizes and CPU times of every setting, and the break-even curves.
+//! The extra tables and charts of an advice: sizes and CPU times of every setting, and the savings over the link's rate.
 
 use super::PreparedReplay;
+use super::break_even::BreakEvenResult;
 use super::candidates::Candidate;
 use super::link_measurement::LinkMeasurement;
 use super::response_classes::Group;
 use crate::record::ReplayedHost;
-use lastmile_report::number::{percent, quantity};
-use lastmile_report::record::{Axis, Chart, Point, Scale, Series, Source, Table};
+use lastmile_report::number::{interval, percent, quantity};
+use lastmile_report::record::{Axis, Chart, Mark, Point, Scale, Series, Source, Table};
 
 /// The protocol of each host where they differ, and one table per kind, of every setting considered, replayed or not.
 pub(super) fn tables(prepared: &PreparedReplay<'_>, hosts: &[ReplayedHost]) -> Vec<Table> {
@@ -89,50 +90,113 @@ fn levels(prepared: &PreparedReplay<'_>, group: &Group, candidates: &[Candidate]
     }
 }
 
-/// One chart per link: the transfer time of a response against bandwidth, for the dynamic kind with the most bytes.
+/// The most curves in a chart: kinds of response, those with the most bytes first. Our own choice.
+const CURVES_MAX: usize = 6;
+
+/// One chart per link: the share of a response's transfer time that its setting saves, against bandwidth, for each kind; where that falls
+/// below zero, the crossing is marked.
 pub(super) fn charts(prepared: &PreparedReplay<'_>, measured: &[LinkMeasurement]) -> Vec<Chart> {
     let of_link = |(index, measured): (usize, &LinkMeasurement)| {
-        let dynamic = |group: &usize| super::candidates::compressed_per_request(prepared.groups[*group].origin);
-        let group = (0..prepared.groups.len())
-            .filter(dynamic)
-            .find(|group| measured.break_even[*group].is_some())?;
-        let search = measured.break_even[group]
-            .as_ref()
-            .filter(|search| !search.times.is_empty())?;
-        let codec = measured.chosen[group].codec()?;
-        let series = |name: String, which: usize| Series {
-            name,
-            source: Source::Measured,
-            joined: true,
-            points: search
-                .times
-                .iter()
-                .map(|(rate, times)| Point {
-                    x: *rate,
-                    y: times[which],
-                    spread: None,
-                    label: None,
-                })
-                .collect(),
-        };
-        let axis = |label: &str, unit: &str| Axis {
-            label: label.to_owned(),
-            unit: unit.to_owned(),
-            scale: Scale::Log,
-        };
-        Some(Chart {
-            title: format!(
-                "Where {codec} stops paying for {}, at the delays of {}",
-                prepared.groups[group].name(),
-                prepared.options.links[index].0
-            ),
-            note: "One response of the median size, from its request to its last byte decompressed; lower is better."
-                .to_owned(),
-            x: axis("Bandwidth towards the client", "bit/s"),
-            y: axis("Transfer time", "s"),
-            series: vec![series("identity".to_owned(), 0), series(codec.to_string(), 1)],
-            marks: Vec::new(),
-        })
+        let searched = (0..prepared.groups.len()).filter_map(|group| {
+            let search = measured.break_even[group].as_ref()?;
+            let name = format!("{}, {}", prepared.groups[group].name(), measured.chosen[group].codec()?);
+            Some((name, search)).filter(|_| !search.times.is_empty())
+        });
+        let searched: Vec<_> = searched.take(CURVES_MAX).collect();
+        savings_chart(&prepared.options.links[index].0, &searched)
     };
     measured.iter().enumerate().filter_map(of_link).collect()
+}
+
+/// None where nothing was searched.
+fn savings_chart(link: &str, searched: &[(String, &BreakEvenResult)]) -> Option<Chart> {
+    let curves = searched.len();
+    let curve = |(at, (name, search)): (usize, &(String, &BreakEvenResult))| {
+        let times = search.times.iter().filter(|(_, [plain, _])| *plain > 0.0);
+        let saved = times.map(|(rate, [plain, coded])| Point::new(*rate, (plain - coded) / plain));
+        let mut points: Vec<Point> = saved.collect();
+        // Each curve has its name on it, each at another rate.
+        let labelled = points.len() * (at + 1) / (curves + 1);
+        if let Some(point) = points.get_mut(labelled) {
+            point.label = Some(name.clone());
+        }
+        Series {
+            name: name.clone(),
+            source: Source::Measured,
+            joined: true,
+            points,
+        }
+    };
+    let crossing = |(name, search): &(String, &BreakEvenResult)| {
+        let [low, high] = search.record.by_simulation.as_ref()?.between_bit_per_second?;
+        Some(Mark {
+            x: (low * high).sqrt(),
+            y: 0.0,
+            label: format!("{name}: {}", interval([low, high], "bit/s")),
+        })
+    };
+    (curves > 0).then(|| Chart {
+        title: format!("Savings over the link's rate, at the delays of {link}"),
+        note: "One response of the median size of each kind, from its request to its last byte decompressed: the share of the time that the \
+               recommended setting saves against no compression. Below zero, it makes the response slower; where a curve gets there, the rate is marked."
+            .to_owned(),
+        x: Axis::new("Bandwidth towards the client", "bit/s", Scale::Log),
+        y: Axis::new("Time saved", "1", Scale::Linear),
+        series: searched.iter().enumerate().map(curve).collect(),
+        marks: searched.iter().filter_map(crossing).collect(),
+        ..Chart::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{BreakEven, BreakEvenSearch};
+
+    #[test]
+    fn a_curve_of_savings_crosses_zero_where_it_is_marked() {
+        let record = |between_bit_per_second| BreakEven {
+            by_formula_bit_per_second: None,
+            formula: String::new(),
+            by_simulation: Some(BreakEvenSearch {
+                searched_bit_per_second: [1e6, 1e8],
+                between_bit_per_second,
+            }),
+        };
+        let times = vec![
+            (1e6, [8.0, 2.0]),
+            (1e7, [1.0, 0.75]),
+            (1e8, [0.1, 0.15]),
+            (1e9, [0.0, 0.1]),
+        ];
+        let json = BreakEvenResult {
+            record: record(Some([4e7, 9e7])),
+            times: times.clone(),
+        };
+        let css = BreakEvenResult {
+            record: record(None),
+            times,
+        };
+        let chart = savings_chart(
+            "wpt/3g",
+            &[("json, zstd:5".to_owned(), &json), ("css, br:11".to_owned(), &css)],
+        )
+        .unwrap();
+        let saved: Vec<f64> = chart.series[0].points.iter().map(|point| point.y).collect();
+        assert_eq!(saved[..2], [0.75, 0.25]);
+        assert!(
+            (saved[2] + 0.5).abs() < 1e-9 && saved.len() == 3,
+            "a response in no time saves no share: {saved:?}"
+        );
+        let [mark] = &chart.marks[..] else {
+            panic!("{:?}", chart.marks)
+        };
+        assert_eq!((mark.x, mark.y), (6e7, 0.0));
+        assert_eq!(mark.label, "json, zstd:5: 40 to 90 Mbit/s");
+        for series in &chart.series {
+            let labels: Vec<_> = series.points.iter().filter_map(|point| point.label.as_ref()).collect();
+            assert_eq!(labels, [&series.name]);
+        }
+        assert_eq!(savings_chart("wpt/3g", &[]), None);
+    }
 }

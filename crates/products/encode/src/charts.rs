@@ -22,9 +22,19 @@ pub(crate) fn charts(settings: &[SettingSize], links: &[EncodingDelivery]) -> Ve
 }
 
 fn sizes(settings: &[SettingSize]) -> Option<Chart> {
-    let encodings = encodings(settings);
     let largest = settings.iter().map(|setting| setting.batch).max()?;
     let smallest = settings.iter().map(|setting| setting.batch).min()?;
+    let plain = |encoding: &Encoding| {
+        let is_it = |setting: &&SettingSize| {
+            setting.encoding == *encoding && setting.compression == Compression::None && setting.batch == smallest
+        };
+        settings
+            .iter()
+            .find(is_it)
+            .map_or(f64::INFINITY, SettingSize::bytes_per_message)
+    };
+    let mut encodings = encodings(settings);
+    encodings.sort_by(|one, other| plain(one).total_cmp(&plain(other)));
     let series = DRAWN.iter().map(|(compression, batched)| {
         let batch = if *batched { largest } else { smallest };
         let point = |(at, encoding): (usize, &Encoding)| {
@@ -48,7 +58,7 @@ fn sizes(settings: &[SettingSize]) -> Option<Chart> {
     });
     Some(Chart {
         title: "Size of a message".to_owned(),
-        note: "Without framing; less is better.".to_owned(),
+        note: "Without framing, the smallest first; less is better.".to_owned(),
         x: Axis::new(
             "Encoding",
             "",
@@ -56,7 +66,7 @@ fn sizes(settings: &[SettingSize]) -> Option<Chart> {
         ),
         y: Axis::new("Bytes a message", "B", Scale::Log),
         series: series.filter(|series| !series.points.is_empty()).collect(),
-        marks: Vec::new(),
+        ..Chart::default()
     })
 }
 
@@ -93,6 +103,6 @@ fn trade(link: &EncodingDelivery) -> Chart {
         x: Axis::new("Bytes of the link for each message", "B", Scale::Log),
         y: Axis::new("Delay", "s", Scale::Log),
         series: all.into_iter().filter(|series| !series.points.is_empty()).collect(),
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }

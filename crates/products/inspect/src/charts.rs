@@ -52,7 +52,9 @@ fn time_sequence(at: usize, flow: &TcpFlow) -> Chart {
             .into_iter()
             .filter(|(.., trace)| !trace.points().is_empty())
             .map(|(name, joined, trace)| series(name, joined, trace, flow.first))
-            .collect(), marks: Vec::new() }
+            .collect(),
+        ..Chart::default()
+    }
 }
 
 fn series(name: &str, joined: bool, trace: &DownsampledSeries, began: Instant) -> Series {

@@ -30,6 +30,14 @@ enum LimitedFigure {
     ErrorRate,
 }
 
+/// A bound of a limit, in seconds or as a share, with the rule as written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Bound {
+    pub(crate) is_time: bool,
+    pub(crate) most: f64,
+    pub(crate) text: String,
+}
+
 /// A limit that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{found:?} is no limit: {problem}; write it like 'p99<300ms,errors<0.1%'")]
@@ -82,6 +90,14 @@ fn parse_rule(text: &str) -> Result<Rule, String> {
 }
 
 impl Limit {
+    pub(crate) fn bounds(&self) -> impl Iterator<Item = Bound> {
+        self.rules.iter().map(|rule| Bound {
+            is_time: rule.figure != LimitedFigure::ErrorRate,
+            most: rule.bound,
+            text: rule.text.clone(),
+        })
+    }
+
     /// The rule that a run breaks; none where it keeps all. Of several, it is the first, but a rule of errors before a quantile that failed requests
     /// alone break.
     ///

@@ -77,7 +77,7 @@ fn saved_by_case() -> Chart {
             series("ETDR", Source::Measured, false, &points(measured, 0.02)),
             series("ETDR", Source::Published, false, &points(published, 0.0)),
         ],
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 

@@ -132,7 +132,7 @@ fn time_sequence() -> Chart {
             ),
             series("retransmitted", false, &[(2.05, 231_680.0)]),
         ],
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 

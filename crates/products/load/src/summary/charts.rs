@@ -1,16 +1,17 @@
 //! The charts of a load: completed requests, response time, failures and fairness against rate, and the distribution of response times.
 
-use crate::record::{Knee, LoadRun, RunPurpose};
+use crate::record::{Knee, LoadRun, RateLimit, RunPurpose};
+use crate::slo;
 use lastmile_report::number::quantity;
-use lastmile_report::record::{Axis, Chart, Mark, Point, Scale, Series, Source};
+use lastmile_report::record::{Axis, Chart, Limit, LimitAxis, Mark, Point, Scale, Series, Source};
 use lastmile_statistics::mean;
 use std::collections::BTreeMap;
 
-/// The charts of `runs`, with the knees marked.
-pub fn charts(runs: &[LoadRun], knees: &[Knee]) -> Vec<Chart> {
+/// The charts of `runs`, with the knees and the limits marked. A search for the highest rate within a limit is a curve, too.
+pub fn charts(runs: &[LoadRun], knees: &[Knee], limits: &[RateLimit]) -> Vec<Chart> {
     let runs: Vec<&LoadRun> = runs
         .iter()
-        .filter(|run| run.purpose == RunPurpose::Measurement)
+        .filter(|run| run.purpose == RunPurpose::Measurement || !limits.is_empty())
         .collect();
     let mut worlds: Vec<&str> = runs.iter().map(|run| run.world.as_str()).collect();
     worlds.dedup();
@@ -18,7 +19,7 @@ pub fn charts(runs: &[LoadRun], knees: &[Knee]) -> Vec<Chart> {
     let rates = runs.iter().filter_map(|run| run.rate);
     let is_curve = rates.clone().any(|rate| Some(rate) != rates.clone().next());
     if is_curve {
-        charts.extend(curves(&runs, &worlds, knees));
+        charts.extend(curves(&runs, &worlds, knees, limits));
     }
     charts.extend(against_size(&runs, &worlds));
     charts.extend(distributions(&runs));
@@ -29,7 +30,7 @@ pub fn charts(runs: &[LoadRun], knees: &[Knee]) -> Vec<Chart> {
 type RunFigure = fn(&LoadRun) -> Option<f64>;
 
 /// What was measured at each rate: transactions, response times, failures and fairness.
-fn curves(runs: &[&LoadRun], worlds: &[&str], knees: &[Knee]) -> Vec<Chart> {
+fn curves(runs: &[&LoadRun], worlds: &[&str], knees: &[Knee], limits: &[RateLimit]) -> Vec<Chart> {
     let response: [(&str, RunFigure); 3] = [
         ("mean", |run| Some(run.times.get("response")?.mean)),
         ("p50", |run| Some(run.times.get("response")?.p50)),
@@ -66,13 +67,16 @@ fn curves(runs: &[&LoadRun], worlds: &[&str], knees: &[Knee]) -> Vec<Chart> {
         chart.marks = knees.iter().filter_map(|knee| knee_mark(knee, runs, is_time)).collect();
     }
     if runs.iter().any(|run| run.failed > 0) {
-        charts.push(against_rate(
+        let mut failed = against_rate(
             "Failed requests against rate",
-            "As a share of the requests that ended.",
-            ("failed requests", "1", Scale::Linear),
+            "",
+            ("failed requests, of those that ended", "1", Scale::Linear),
             each("", |run| run.error_rate),
-        ));
+        );
+        failed.limits = bounds(limits, false);
+        charts[1].below = Some(Box::new(failed));
     }
+    charts[1].limits = bounds(limits, true);
     if runs.iter().any(|run| run.fairness.is_some()) {
         charts.push(against_rate(
             "Fairness among clients against rate",
@@ -83,6 +87,33 @@ fn curves(runs: &[&LoadRun], worlds: &[&str], knees: &[Knee]) -> Vec<Chart> {
     }
     charts.retain(|chart| chart.series.iter().any(|series| !series.points.is_empty()));
     charts
+}
+
+/// The bounds on response times or on failures, each once, and the highest rates within them.
+fn bounds(limits: &[RateLimit], is_time: bool) -> Vec<Limit> {
+    let mut bounds = Vec::new();
+    for limit in limits {
+        let rules = limit.limit.parse::<slo::Limit>();
+        let rules = rules.iter().flat_map(|rules| rules.bounds().collect::<Vec<_>>());
+        bounds.extend(rules.filter(|rule| rule.is_time == is_time).map(|rule| Limit {
+            axis: LimitAxis::Y,
+            most: rule.most,
+            label: rule.text,
+        }));
+        let highest = limit.rate.filter(|_| is_time).map(|rate| Limit {
+            axis: LimitAxis::X,
+            most: rate,
+            label: format!("highest rate, {}: {}", limit.world, quantity(rate, "1/s")),
+        });
+        bounds.extend(highest);
+    }
+    let mut seen: Vec<Limit> = Vec::new();
+    for bound in bounds {
+        if !seen.contains(&bound) {
+            seen.push(bound);
+        }
+    }
+    seen
 }
 
 /// The mark of a knee, on the curve of mean response times or on that of completed requests.
@@ -160,7 +191,7 @@ fn against_rate(title: &str, note: &str, (label, unit, scale): (&str, &str, Scal
         x: axis("requests due", "1/s", Scale::Linear),
         y: axis(label, unit, scale),
         series,
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 
@@ -224,7 +255,7 @@ fn against_size(runs: &[&LoadRun], worlds: &[&str]) -> Option<Chart> {
         x: axis("response body", "B"),
         y: axis("time", "s"),
         series: series.filter(|series| !series.points.is_empty()).collect(),
-        marks: Vec::new(),
+        ..Chart::default()
     })
 }
 
@@ -246,6 +277,7 @@ fn distributions(runs: &[&LoadRun]) -> Vec<Chart> {
             drawn.push((name, run));
         }
     }
+    drawn.sort_by(|(_, one), (_, other)| one.rate.unwrap_or(0.0).total_cmp(&other.rate.unwrap_or(0.0)));
     let step = drawn.len().div_ceil(DISTRIBUTIONS_MAX).max(1);
     let drawn: Vec<(String, &LoadRun)> = drawn.into_iter().step_by(step).collect();
     if drawn.is_empty() {
@@ -291,7 +323,7 @@ fn distributions(runs: &[&LoadRun]) -> Vec<Chart> {
                 .map(of_run)
                 .filter(|series| !series.points.is_empty())
                 .collect(),
-            marks: Vec::new(),
+            ..Chart::default()
         }
     };
     vec![

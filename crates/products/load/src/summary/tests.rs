@@ -104,7 +104,7 @@ fn the_knee_is_where_throughput_over_response_time_is_greatest() {
     );
     assert_eq!(super::knee("sim", &runs[..2]), None, "two rates are no curve");
     assert_eq!(super::knee("emu", &runs), None);
-    let charts = charts(&runs, &[knee]);
+    let charts = charts(&runs, &[knee], &[]);
     // Equal times have no distribution to draw, and no request failed.
     assert_eq!(charts.len(), 2);
     let marks: Vec<_> = charts.iter().flat_map(|chart| &chart.marks).collect();
@@ -126,7 +126,7 @@ fn repeats_at_a_rate_are_one_point_with_their_range() {
         )
     };
     let runs = [run(10.0, 10), run(10.0, 30), run(20.0, 40), run(20.0, 40)];
-    let charts = charts(&runs, &[]);
+    let charts = charts(&runs, &[], &[]);
     let response = charts
         .iter()
         .find(|chart| chart.title == "Response time against rate")
@@ -135,6 +135,50 @@ fn repeats_at_a_rate_are_one_point_with_their_range() {
     assert_eq!(mean.len(), 2);
     assert_eq!((mean[0].y, mean[0].spread), (0.02, Some([0.01, 0.03])));
     assert_eq!((mean[1].y, mean[1].spread), (0.04, None));
+}
+
+#[test]
+fn a_limit_is_drawn_on_the_curve_and_failures_below_it() {
+    let run = |rate: f64, millis| {
+        published(
+            rate,
+            &measured(rate as u64, Duration::from_millis(millis), Ending::Complete),
+        )
+    };
+    let mut runs = [run(10.0, 10), run(20.0, 400)];
+    runs[1].purpose = RunPurpose::Search;
+    runs[1].failed = 1;
+    let limit = |world: &str| RateLimit {
+        world: world.to_owned(),
+        rate: Some(15.0),
+        limit: "p99<300ms,errors<0.1%".to_owned(),
+        ..uncertain(None, 0)
+    };
+    let charts = charts(&runs, &[], &[limit("sim"), limit("emu")]);
+    let times = charts
+        .iter()
+        .find(|chart| chart.title == "Response time against rate")
+        .unwrap();
+    let drawn: Vec<(f64, &str)> = times
+        .limits
+        .iter()
+        .map(|limit| (limit.most, limit.label.as_str()))
+        .collect();
+    assert_eq!(
+        drawn,
+        [
+            (0.3, "p99<300ms"),
+            (15.0, "highest rate, sim: 15 /s"),
+            (15.0, "highest rate, emu: 15 /s")
+        ]
+    );
+    let failed = times.below.as_ref().unwrap();
+    assert_eq!(
+        failed.limits.iter().map(|limit| limit.most).collect::<Vec<_>>(),
+        [0.001]
+    );
+    assert_eq!(failed.series[0].points.len(), 2);
+    assert!(!charts.iter().any(|chart| chart.title.starts_with("Failed")));
 }
 
 fn uncertain(ci95: Option<[f64; 2]>, unsettled: u64) -> RateLimit {

@@ -15,6 +15,7 @@ use crate::settings::Key;
 use axis_position::AxisScaleMap;
 use lastmile_report::record::{Axis, Chart, Point, Published, Scale, Series, Source};
 use lastmile_statistics::interval::interval_95;
+use lastmile_statistics::mean;
 
 /// The charts of a study, in the order of its file; one without a point is left out.
 pub(super) fn charts(study: &Study, measured: &[MeasuredCell<'_>], ratios: &[PairedRatio<'_>]) -> Vec<Chart> {
@@ -33,8 +34,13 @@ struct ChartPoint<'a> {
     at: &'a MeasuredCell<'a>,
     y: f64,
     spread: Option<[f64; 2]>,
+    /// The means of its repeats, where they differ by chance.
+    runs: Vec<f64>,
     published: Option<Published>,
 }
+
+/// More single runs than this are not drawn in a chart: our own choice, since they would cover each other.
+const SINGLE_RUNS_MAX: usize = 400;
 
 fn chart(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios: &[PairedRatio<'_>]) -> Option<Chart> {
     let cells: Vec<&MeasuredCell<'_>> = measured.iter().filter(|cell| shows_cell(spec, cell)).collect();
@@ -58,6 +64,8 @@ fn curves(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios
     let mut drawn = chart_points(study, spec, measured, ratios);
     drawn.retain(|point| shows_cell(spec, point.at));
     let ruler = AxisScaleMap::new(&spec.x, drawn.iter().map(|point| point.at));
+    let singles: usize = drawn.iter().map(|point| point.runs.len()).sum();
+    let has_singles = singles <= SINGLE_RUNS_MAX;
     let mut curves = Curves {
         y: curve_axis(study, &spec.y)?,
         joined: spec.joined,
@@ -74,6 +82,9 @@ fn curves(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios
             label,
         };
         curves.add(&name, Source::Measured, point.clone());
+        for run in drawn.runs.iter().filter(|_| has_singles) {
+            curves.add(&name, Source::Sample, self::point(x, *run));
+        }
         let (y, spread) = match drawn.published {
             None => continue,
             Some(Published::Value(y)) => (y, None),
@@ -97,10 +108,33 @@ fn curves(study: &Study, spec: &ChartSpec, measured: &[MeasuredCell<'_>], ratios
             curves.add(&published.name, Source::Published, point);
         }
     }
+    let mut x = ruler.axis();
+    if ruler.is_unordered() {
+        rank(&mut x, &mut curves.series);
+    }
     for line in &mut curves.series {
         line.points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
-    chart_of(spec, ruler.axis(), curves.y, curves.series)
+    chart_of(spec, x, curves.y, curves.series)
+}
+
+/// Puts names in the order of their measured values, the smallest first; of several series, by their mean.
+fn rank(x: &mut Axis, series: &mut [Series]) {
+    let Scale::Named(names) = &mut x.scale else { return };
+    let value = |at: usize| {
+        let measured = series.iter().filter(|series| series.source == Source::Measured);
+        let of_name = measured
+            .flat_map(|series| &series.points)
+            .filter(|point| point.x == at as f64);
+        mean(&of_name.map(|point| point.y).collect::<Vec<_>>()).unwrap_or(f64::INFINITY)
+    };
+    let mut order: Vec<(usize, f64)> = (0..names.len()).map(|at| (at, value(at))).collect();
+    order.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    let old = std::mem::take(names);
+    names.extend(order.iter().map(|(at, _)| old[*at].clone()));
+    for point in series.iter_mut().flat_map(|series| &mut series.points) {
+        point.x = order.iter().position(|(at, _)| *at as f64 == point.x).unwrap_or(0) as f64;
+    }
 }
 
 /// The curves of a chart while points are added to them.
@@ -122,7 +156,7 @@ impl Curves {
             None => self.series.push(Series {
                 name: name.to_owned(),
                 source,
-                joined: self.joined,
+                joined: self.joined && source != Source::Sample,
                 points: vec![point],
             }),
         }
@@ -153,7 +187,7 @@ fn chart_of(spec: &ChartSpec, x: Axis, y: Axis, series: Vec<Series>) -> Option<C
         x,
         y,
         series,
-        marks: Vec::new(),
+        ..Chart::default()
     })
 }
 
@@ -200,6 +234,7 @@ fn chart_points<'a>(
                     at,
                     y: at.samples(figure.0.name).mean()?,
                     spread,
+                    runs: if spread.is_some() { runs } else { Vec::new() },
                     published: published(study, at.cell, figure.0.name),
                 })
             };
@@ -211,6 +246,7 @@ fn chart_points<'a>(
                 at: ratio.base,
                 y: ratio.record.mean,
                 spread: ratio.record.ci95,
+                runs: Vec::new(),
                 published: ratio.record.published,
             };
             let named = |name| ratios.iter().filter(move |ratio| &ratio.spec.name == name);
@@ -236,10 +272,12 @@ fn shows_cell(spec: &ChartSpec, at: &MeasuredCell<'_>) -> bool {
         && spec.only.iter().all(is_chosen)
 }
 
-/// The legend of a point: its ratio, and the levels that make a series.
+/// The legend of a point: its ratio, unless the axis names it and levels tell series apart, and the levels that make a series.
 fn series_name(spec: &ChartSpec, point: &ChartPoint<'_>) -> String {
+    let is_on_axis = matches!(&spec.y, Vertical::Ratios { ratios, .. } if ratios.len() == 1) && !spec.series.is_empty();
     let names: Vec<_> = point
         .of
+        .filter(|_| !is_on_axis)
         .into_iter()
         .map(str::to_owned)
         .chain(series_levels(spec, point.at))
@@ -262,4 +300,34 @@ fn series_levels(spec: &ChartSpec, at: &MeasuredCell<'_>) -> Vec<String> {
         })
     };
     spec.series.iter().filter_map(level).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_ranked_by_their_measured_values_and_every_point_stays_with_its_name() {
+        let names = ["json", "cbor", "java", "new"].map(str::to_owned).to_vec();
+        let mut x = axis("encoding", "1", Scale::Named(names));
+        let series_of = |source, points: &[(f64, f64)]| Series {
+            name: "bytes".to_owned(),
+            source,
+            joined: false,
+            points: points.iter().map(|(x, y)| point(*x, *y)).collect(),
+        };
+        let mut series = [
+            series_of(Source::Published, &[(1.0, 99.0)]),
+            series_of(Source::Measured, &[(0.0, 20.0), (1.0, 10.0), (2.0, 30.0)]),
+            series_of(Source::Measured, &[(0.0, 12.0), (1.0, 11.0)]),
+        ];
+        rank(&mut x, &mut series);
+        assert_eq!(
+            x.scale,
+            Scale::Named(["cbor", "json", "java", "new"].map(str::to_owned).to_vec())
+        );
+        let at = |series: &Series| series.points.iter().map(|point| (point.x, point.y)).collect::<Vec<_>>();
+        assert_eq!(at(&series[0]), [(0.0, 99.0)]);
+        assert_eq!(at(&series[1]), [(1.0, 20.0), (0.0, 10.0), (2.0, 30.0)]);
+    }
 }

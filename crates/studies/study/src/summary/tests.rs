@@ -234,14 +234,55 @@ fn a_chart_over_a_factor_names_its_levels_and_puts_the_published_points_at_their
             )
         })
         .collect();
+    let tenths = |y: f64| (y * 10.0).round() / 10.0;
+    let shown: Vec<_> = (shown.into_iter())
+        .map(|(name, source, points)| {
+            (
+                name,
+                source,
+                points.into_iter().map(|(x, y)| (x, tenths(y))).collect::<Vec<_>>(),
+            )
+        })
+        .collect();
+    let runs = |step: f64| -> Vec<(f64, f64)> {
+        let of_link = |x: f64, step: f64| (1..=5).map(move |run| (x, tenths(f64::from(run) * step)));
+        of_link(0.0, step).chain(of_link(1.0, step / 10.0)).collect()
+    };
     assert_eq!(
         shown,
         [
             ("identity", Source::Measured, vec![(0.0, 6.0), (1.0, 0.6)]),
+            ("identity", Source::Sample, runs(2.0)),
             ("gzip:6", Source::Measured, vec![(0.0, 3.0), (1.0, 0.3)]),
+            ("gzip:6", Source::Sample, runs(1.0)),
             ("printed", Source::Published, vec![(1.0, 1.5)]),
         ]
     );
+}
+
+#[test]
+fn links_on_a_numeric_axis_lie_at_their_rates_unless_these_are_equal() {
+    let chart_of = |study: String| run(&study).charts[0].clone();
+    let on_log = STUDY.replacen(
+        r#"x = { factor = "link" }"#,
+        r#"x = { factor = "link", scale = "log" }"#,
+        1,
+    );
+    let chart = chart_of(on_log.clone());
+    assert_eq!((&chart.x.scale, chart.x.unit.as_str()), (&Scale::Log, "bit/s"));
+    let xs: Vec<f64> = chart.series[0].points.iter().map(|point| point.x).collect();
+    assert_eq!(xs, [1.6e6, 5e6]);
+    let published = chart
+        .series
+        .iter()
+        .find(|series| series.source == Source::Published)
+        .unwrap();
+    assert_eq!(
+        published.points[0].x, 5e6,
+        "a published point lies at the rate of its link"
+    );
+    let equal = chart_of(on_log.replace("wpt/3g", "wpt/cable+loss=1%"));
+    assert!(matches!(equal.x.scale, Scale::Named(_)), "{:?}", equal.x);
 }
 
 #[test]

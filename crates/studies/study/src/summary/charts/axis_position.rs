@@ -12,12 +12,18 @@ pub(super) enum AxisScaleMap {
     Figure { figure: &'static Figure, log: bool },
     /// By the level, read as a quantity.
     Quantity { key: Key, unit: &'static str, log: bool },
+    /// By the rate of the cell's link towards users.
+    LinkRate {
+        key: Key,
+        rates: Vec<(String, f64)>,
+        log: bool,
+    },
     /// By the index of a level among the others.
     Named { key: Key, levels: Vec<String> },
 }
 
 impl AxisScaleMap {
-    /// The axis for `cells`. Levels that are not all quantities of one unit are put side by side, whatever the requested scale.
+    /// The axis for `cells`. Links are put at their rates, where these differ. Levels that are not all quantities of one unit are put side by side, whatever the requested scale.
     pub(super) fn new<'a>(axis: &Horizontal, cells: impl Iterator<Item = &'a MeasuredCell<'a>>) -> Self {
         let (key, scale) = match axis {
             Horizontal::Figure { figure, scale } => {
@@ -30,10 +36,24 @@ impl AxisScaleMap {
             Horizontal::Time { .. } => panic!("timelines have an axis of their own"),
         };
         let mut levels: Vec<String> = Vec::new();
-        for level in cells.filter_map(|cell| cell.cell.levels.get(key.0)) {
-            if !levels.contains(level) {
-                levels.push(level.clone());
+        let mut rates: Vec<(String, f64)> = Vec::new();
+        for cell in cells {
+            let Some(level) = cell.cell.levels.get(key.0) else {
+                continue;
+            };
+            if levels.contains(level) {
+                continue;
             }
+            levels.push(level.clone());
+            let link = cell.cell.settings.link.as_ref().filter(|_| key.0 == "link");
+            let rate = link.and_then(|link| link.0.down.rate_mean());
+            rates.extend(rate.map(|rate| (level.clone(), rate.bits_per_second() as f64)));
+        }
+        let is_new = |at: usize| rates[..at].iter().all(|(_, rate)| *rate != rates[at].1);
+        if scale != AxisScale::Named && !rates.is_empty() && rates.len() == levels.len() && (0..rates.len()).all(is_new)
+        {
+            let log = scale == AxisScale::Log;
+            return Self::LinkRate { key, rates, log };
         }
         let units: Option<Vec<_>> = levels
             .iter()
@@ -55,7 +75,9 @@ impl AxisScaleMap {
     pub(super) fn position(&self, measured: &MeasuredCell<'_>) -> Option<f64> {
         match self {
             Self::Figure { figure, .. } => self.at(measured.samples(figure.name).mean()?),
-            Self::Quantity { key, .. } | Self::Named { key, .. } => self.level(measured.cell.levels.get(key.0)?),
+            Self::Quantity { key, .. } | Self::LinkRate { key, .. } | Self::Named { key, .. } => {
+                self.level(measured.cell.levels.get(key.0)?)
+            }
         }
     }
 
@@ -64,6 +86,7 @@ impl AxisScaleMap {
         match self {
             Self::Figure { .. } => None,
             Self::Quantity { .. } => self.at(quantity(level)?.0),
+            Self::LinkRate { rates, .. } => rates.iter().find(|(known, _)| known == level).map(|(_, rate)| *rate),
             Self::Named { levels, .. } => levels.iter().position(|known| known == level).map(|index| index as f64),
         }
     }
@@ -71,8 +94,18 @@ impl AxisScaleMap {
     /// The position of a number in the axis' unit.
     pub(super) fn at(&self, value: f64) -> Option<f64> {
         match self {
-            Self::Figure { log, .. } | Self::Quantity { log, .. } => (!log || value > 0.0).then_some(value),
+            Self::Figure { log, .. } | Self::Quantity { log, .. } | Self::LinkRate { log, .. } => {
+                (!log || value > 0.0).then_some(value)
+            }
             Self::Named { .. } => None,
+        }
+    }
+
+    /// Whether its levels are names without an order of their own, as links and quantities have.
+    pub(super) fn is_unordered(&self) -> bool {
+        match self {
+            Self::Named { key, levels } => key.0 != "link" && !levels.iter().any(|level| quantity(level).is_some()),
+            Self::Figure { .. } | Self::Quantity { .. } | Self::LinkRate { .. } => false,
         }
     }
 
@@ -82,6 +115,7 @@ impl AxisScaleMap {
         let (label, unit, scale) = match self {
             Self::Figure { figure, log } => (figure.title, figure.unit_of_axis(), steps(*log)),
             Self::Quantity { key, unit, log } => (key.0, *unit, steps(*log)),
+            Self::LinkRate { log, .. } => ("rate of the link", "bit/s", steps(*log)),
             Self::Named { key, levels } => (key.0, "1", Scale::Named(levels.clone())),
         };
         axis(&label.replace('_', " "), unit, scale)

@@ -22,6 +22,7 @@ pub(super) fn marks(spec: &ChartSpec, mark: &MarkSpec, chart: &Chart, cells: &[&
                 at: cell,
                 y: 0.0,
                 spread: None,
+                runs: Vec::new(),
                 published: None,
             };
             series_name(spec, &point) == series
