@@ -200,6 +200,8 @@ fn chart(cells: &[Cell]) -> Chart {
             points: cells.iter().enumerate().filter_map(point).collect(),
         }],
         marks: Vec::new(),
+        limits: Vec::new(),
+        below: None,
     }
 }
 

@@ -19,7 +19,8 @@ pub(super) fn screen(run: &Run) -> Screen {
     let (bars, table) = if !broken.is_empty() {
         (Vec::new(), Some(broken_limits(run, &broken)))
     } else if let Some(chart) = run.charts.iter().find(|chart| is_shown(chart)) {
-        chart_bars(chart).map_or_else(|| (Vec::new(), Some(chart_table(chart))), |bars| (vec![bars], None))
+        let chart = without_samples(chart);
+        chart_bars(&chart).map_or_else(|| (Vec::new(), Some(chart_table(&chart))), |bars| (vec![bars], None))
     } else {
         (value_bars(&values), None)
     };
@@ -74,6 +75,13 @@ pub(super) fn threshold_value(run: &Run, threshold: &Threshold) -> String {
     let figure = threshold.rule.split(['(', ')']).nth(1).unwrap_or_default();
     let unit = run.cells.iter().find_map(|cell| Some(&cell.figures.get(figure)?.unit));
     quantity(threshold.found, unit.map_or("1", String::as_str))
+}
+
+/// The chart without the values of single runs.
+fn without_samples(chart: &Chart) -> Chart {
+    let mut chart = chart.clone();
+    chart.series.retain(|series| series.source != Source::Sample);
+    chart
 }
 
 fn is_shown(chart: &Chart) -> bool {
