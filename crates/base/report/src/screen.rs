@@ -39,6 +39,38 @@ pub struct Screen {
     pub answer: String,
     /// A command to try next; empty where there is none.
     pub next: String,
+    /// The figures that answer: a report begins with them, and a terminal has them in bars or sentences.
+    pub tiles: Vec<Tile>,
+}
+
+/// A figure that answers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tile {
+    /// What it is of: a link, a direction.
+    pub name: String,
+    /// The figure, with its unit.
+    pub figure: String,
+    /// What it is, and what it is compared with.
+    pub detail: String,
+}
+
+impl Tile {
+    pub fn new(name: impl Into<String>, figure: impl Into<String>, detail: impl Into<String>) -> Self {
+        let (name, figure, detail) = (name.into(), figure.into(), detail.into());
+        Self { name, figure, detail }
+    }
+
+    /// The last bar of each group beside its first, where bars show what is changed and by how much.
+    pub fn of_changes(groups: &[BarGroup]) -> Vec<Self> {
+        let tile = |group: &BarGroup| {
+            let [first, .., last] = group.bars.as_slice() else {
+                return None;
+            };
+            let detail = format!("{}, {}; {} {}", last.label, last.change, first.label, first.figure);
+            (!last.change.is_empty()).then(|| Self::new(&group.name, &last.figure, detail))
+        };
+        groups.iter().filter_map(tile).collect()
+    }
 }
 
 /// Bars with a common scale, which begins at 0.

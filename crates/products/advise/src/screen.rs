@@ -6,7 +6,7 @@ use crate::record::{Advice, KindAdvice, LinkAdvice, Origin, Rung};
 use lastmile_report::document::{Grid, RowEmphasis};
 use lastmile_report::number::{percent, quantity, signed_percent};
 use lastmile_report::saving::Saving;
-use lastmile_report::screen::{Bar, BarGroup, Screen, shell_word};
+use lastmile_report::screen::{Bar, BarGroup, Screen, Tile, shell_word};
 
 /// The most links that the sentence names.
 const LINKS_MAX: usize = 3;
@@ -21,9 +21,11 @@ pub(crate) fn screen(advice: &Advice) -> Screen {
     });
     let (first, rest): (Vec<_>, Vec<_>) = advice.doubts.iter().partition(|doubt| voids(doubt));
     let source = &advice.traffic.source;
+    let bars: Vec<BarGroup> = advice.links.iter().map(bars).collect();
     Screen {
         question: question(advice),
-        bars: advice.links.iter().map(bars).collect(),
+        tiles: Tile::of_changes(&bars),
+        bars,
         table: advice.links.first().map(kinds_table),
         spare_columns: vec!["requests", "bytes now"],
         doubts: Screen::doubt_texts(first.into_iter().chain(link_doubts).chain(rest)),

@@ -4,7 +4,7 @@ use crate::link_run::SOONER;
 use crate::record::{EncodingComparison, EncodingDelivery, EncodingOutcome};
 use lastmile_report::document::Grid;
 use lastmile_report::number::{counted, mean_bytes, percent, quantity, signed_percent};
-use lastmile_report::screen::{Bar, BarGroup, Screen, shell_word};
+use lastmile_report::screen::{Bar, BarGroup, Screen, Tile, shell_word};
 
 /// Settings that take at most this much longer than the fastest count as equally fast.
 const NEARLY: f64 = 1.02;
@@ -13,6 +13,10 @@ pub(crate) fn screen(comparison: &EncodingComparison) -> Screen {
     let source = &comparison.source;
     let decided: Vec<(&EncodingDelivery, Option<Decision>)> =
         comparison.links.iter().map(|link| (link, Decision::of(link))).collect();
+    let bars: Vec<BarGroup> = decided
+        .iter()
+        .filter_map(|(link, decision)| Some(decision.as_ref()?.bars(&link.name)))
+        .collect();
     Screen {
         question: format!(
             "{source}: {}, {} as JSON, {} a second. Bars: bytes of the link for a message.",
@@ -20,10 +24,8 @@ pub(crate) fn screen(comparison: &EncodingComparison) -> Screen {
             quantity(comparison.json_bytes as f64, "B"),
             comparison.rate,
         ),
-        bars: decided
-            .iter()
-            .filter_map(|(link, decision)| Some(decision.as_ref()?.bars(&link.name)))
-            .collect(),
+        tiles: Tile::of_changes(&bars),
+        bars,
         table: (!decided.is_empty()).then(|| delays(&decided)),
         doubts: Screen::doubt_texts(&comparison.doubts),
         answer: if decided.is_empty() {

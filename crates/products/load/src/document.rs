@@ -450,7 +450,7 @@ fn emphasis(run: &LoadRun) -> RowEmphasis {
     }
 }
 
-fn world_label(world: &str) -> &str {
+pub(crate) fn world_label(world: &str) -> &str {
     match world {
         "sim" => "Simulated",
         "emu" => "Over real kernels and the emulated link",

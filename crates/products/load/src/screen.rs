@@ -1,9 +1,9 @@
 //! The answer of a load on one screen.
 
-use crate::document::answers;
-use crate::record::{Load, LoadRun, RunPurpose};
+use crate::document::{answers, world_label};
+use crate::record::{Knee, Load, LoadRun, RateLimit, RunPurpose};
 use lastmile_report::number::{counted, percent, quantity};
-use lastmile_report::screen::{Bar, BarGroup, Screen};
+use lastmile_report::screen::{Bar, BarGroup, Screen, Tile};
 
 /// The most rates that are shown; of more, each of these is the nearest to an even step.
 const RATES_MAX: usize = 10;
@@ -33,9 +33,44 @@ pub(crate) fn screen(load: &Load) -> Screen {
             .map(|world| curve(load, world))
             .filter(|group| !group.bars.is_empty())
             .collect(),
+        tiles: tiles(load),
         doubts: Screen::doubt_texts(&load.doubts),
         answer: answers(load).join(" "),
         ..Screen::default()
+    }
+}
+
+/// The highest rates within each limit, or else the knees, or else what the only run measured.
+fn tiles(load: &Load) -> Vec<Tile> {
+    let limit = |limit: &RateLimit| {
+        let rate = limit
+            .rate
+            .map_or_else(|| "none".to_owned(), |rate| quantity(rate, "1/s"));
+        let detail = format!("the highest rate within {}", limit.limit);
+        Tile::new(world_label(&limit.world), rate, detail)
+    };
+    let knee = |knee: &Knee| {
+        let time = quantity(knee.response_time_mean, "s");
+        let detail = format!("the rate of the knee, with a mean response time of {time}");
+        Tile::new(world_label(&knee.world), quantity(knee.rate, "1/s"), detail)
+    };
+    let tiles: Vec<Tile> = load
+        .limits
+        .iter()
+        .map(limit)
+        .chain(load.knees.iter().map(knee))
+        .collect();
+    match &load.runs[..] {
+        [run] if tiles.is_empty() => {
+            let time = |(name, time): (&str, f64)| {
+                let detail = format!("{name} of the response time at {}", quantity(run.offered_rate, "1/s"));
+                Tile::new(world_label(&run.world), quantity(time, "s"), detail)
+            };
+            let times = run.times.get("response").filter(|_| run.valid);
+            let times = times.map(|times| [("median", times.p50), ("p99", times.p99)]);
+            times.into_iter().flatten().map(time).collect()
+        }
+        _ => tiles,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::Provenance;
 use super::block::{Blocks, Entry, write_bar_table};
 use crate::document::Block;
-use crate::screen::Screen;
+use crate::screen::{Screen, Tile};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
@@ -80,7 +80,7 @@ fn write_page(
     write_contents(out, &blocks.contents)?;
     out.push_str("<div class=\"body\">\n");
     if let Some(screen) = screen {
-        write_tiles(out, screen)?;
+        write_tiles(out, &screen.tiles)?;
         write_bars(out, screen)?;
     }
     out.push_str(&sections);
@@ -116,39 +116,27 @@ fn section_id(head: &str, others: &[Entry]) -> String {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty());
     let base = words.collect::<Vec<_>>().join("-").to_lowercase();
-    let number = others.iter().filter(|other| other.id.starts_with(&base)).count();
-    if number == 0 {
-        base
-    } else {
-        format!("{base}-{}", number + 1)
-    }
+    // These are ids of the page's own parts.
+    let is_taken =
+        |id: &str| ["", "data", "download", "how"].contains(&id) || others.iter().any(|other| other.id == id);
+    std::iter::once(base.clone())
+        .chain((2..).map(|number| format!("{base}-{number}")))
+        .find(|id| !is_taken(id))
+        .expect("the numbers do not end")
 }
 
-/// The figures that answer: those of the last bar of each group, which is the best.
-fn write_tiles(out: &mut String, screen: &Screen) -> std::fmt::Result {
-    const TILES_MAX: usize = 4;
-    let tiles = screen
-        .bars
-        .iter()
-        .take(TILES_MAX)
-        .filter_map(|group| Some((group, group.bars.split_last()?)));
-    let mut tiles = tiles.filter(|(_, (last, _))| !last.change.is_empty()).peekable();
-    if tiles.peek().is_none() {
+/// The most tiles: as many as have room beside each other.
+const TILES_MAX: usize = 4;
+
+/// The figures that answer.
+fn write_tiles(out: &mut String, tiles: &[Tile]) -> std::fmt::Result {
+    if tiles.is_empty() {
         return Ok(());
     }
     out.push_str("<ul class=\"tiles\">");
-    for (group, (last, others)) in tiles {
-        let Some(first) = others.first() else { continue };
-        write!(
-            out,
-            "<li><span>{}</span><b>{}</b><span>{}, {}; {} {}</span></li>",
-            Text(&group.name),
-            Text(&last.figure),
-            Text(&last.label),
-            Text(&last.change),
-            Text(&first.label),
-            Text(&first.figure),
-        )?;
+    for Tile { name, figure, detail } in tiles.iter().take(TILES_MAX) {
+        let (name, figure, detail) = (Text(name), Text(figure), Text(detail));
+        write!(out, "<li><span>{name}</span><b>{figure}</b><span>{detail}</span></li>")?;
     }
     writeln!(out, "</ul>")
 }
@@ -216,7 +204,7 @@ fn write_how(out: &mut String, page: &Page<'_>, provenance: &Provenance) -> std:
         .map_or_else(String::new, |finished| format!(", finished {finished}"));
     writeln!(
         out,
-        "<section class=\"how\" id=\"how\">\n<h2>How this was measured</h2>\n<p>{}</p>\n<p>Run on {}{}. To run it again:</p>\n<pre tabindex=\"0\">{}</pre>",
+        "<section class=\"how\" id=\"how\">\n<h2>How this was measured</h2>\n<details><summary>World, machine, command and data</summary>\n<p>{}</p>\n<p>Run on {}{}. To run it again:</p>\n<pre tabindex=\"0\">{}</pre>",
         Text(&page.how),
         Text(machine),
         Text(finished),
@@ -231,7 +219,7 @@ fn write_how(out: &mut String, page: &Page<'_>, provenance: &Provenance) -> std:
     }
     writeln!(
         out,
-        "<p>All data is in this file, as JSON. <a id=\"download\" href=\"#data\" download=\"{}.json\" hidden>Save it</a></p>\n</section>",
+        "<p>All data is in this file, as JSON. <a id=\"download\" href=\"#data\" download=\"{}.json\" hidden>Save it</a></p>\n</details>\n</section>",
         Text(file_name(page.title))
     )
 }
@@ -255,6 +243,18 @@ fn script_data(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_is_of_one_section_and_does_not_depend_on_longer_names() {
+        let mut entries: Vec<Entry> = Vec::new();
+        for head in ["On x 2", "On x", "On x", "On x", "How", "<>"] {
+            let id = section_id(head, &entries);
+            let (title, charts) = (head.to_owned(), Vec::new());
+            entries.push(Entry { id, title, charts });
+        }
+        let ids: Vec<&str> = entries.iter().map(|entry| entry.id.as_str()).collect();
+        assert_eq!(ids, ["on-x-2", "on-x", "on-x-3", "on-x-4", "how-2", "-2"]);
+    }
 
     #[test]
     fn large_data_is_compressed_and_reads_the_same() {

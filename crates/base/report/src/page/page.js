@@ -13,8 +13,7 @@ const button = (text, act) => {
   on(made, "click", act);
   return made;
 };
-const file = (type, text) => URL.createObjectURL(new Blob([text], { type }));
-const save = (name, type, text) => make("a", { download: name, href: file(type, text) }).click();
+const save = (name, type, text) => make("a", { download: name, href: URL.createObjectURL(new Blob([text], { type })) }).click();
 
 const data = document.getElementById("data");
 const json = async () => {
@@ -29,11 +28,11 @@ on(download, "click", async event => {
   save(download.download, "application/json", await json());
 });
 
-// The fragment: #link=wpt/3g&sort=saved&row=17
+// #link=wpt/3g&sort=saved&row=17
 const state = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
 const keep = (key, value) => {
   state.set(key, value);
-  history.replaceState(null, "", "#" + state);
+  history.replaceState(null, "", "#" + String(state).replaceAll("%2F", "/"));
 };
 
 // A mark's values, for eyes and for screen readers.
@@ -52,6 +51,7 @@ const show = (text, mark, aloud) => {
 const hide = () => { tip.hidden = true; };
 
 // Marks: hover, or arrow keys.
+const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 for (const svg of all("svg.chart")) {
   const marks = all("title", svg).map(title => title.parentElement).filter(mark => mark !== svg && mark.closest("svg") === svg);
   marks.forEach(mark => {
@@ -71,7 +71,6 @@ for (const svg of all("svg.chart")) {
     seen[at].classList.add("at");
     show(seen[at].value, seen[at], true);
   };
-  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
   svg.tabIndex = 0;
   on(svg, "keydown", event => {
     if (!(event.key in step)) return;
@@ -102,8 +101,7 @@ for (const svg of all("svg.chart")) {
 // SVG and CSV of a drawing.
 for (const figure of all("figure.drawing")) {
   const svg = figure.querySelector("svg");
-  const title = figure.querySelector("figcaption b")?.textContent ?? "figure";
-  const name = title.replace(/[^\p{L}\p{N}]+/gu, "-");
+  const name = (figure.querySelector("figcaption b")?.textContent ?? "figure").replace(/[^\p{L}\p{N}]+/gu, "-");
   const tools = make("p", { class: "tools" });
   if (svg) tools.append(button("SVG", () => {
     const copy = svg.cloneNode(true);
@@ -112,35 +110,41 @@ for (const figure of all("figure.drawing")) {
   }));
   const csv = figure.querySelector("template");
   if (csv) tools.append(button("CSV", () => save(name + ".csv", "text/csv", csv.content.textContent)));
-  if (tools.firstChild) figure.append(tools);
+  figure.append(tools);
 }
 
-// Columns sort by value, or else as words.
-const scale = { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, m: 1e-3, "µ": 1e-6, n: 1e-9 };
+// Columns of figures sort by value, others as words; what has no value comes last.
+const scale = { k: 1e3, K: 1e3, M: 1e6, G: 1e9, T: 1e12, m: 1e-3, "µ": 1e-6, n: 1e-9, min: 60, h: 3600 };
 const number = text => {
-  const found = /^[^\d+-]{0,2}([+-]?[\d,]*\.?\d+)(?:\s*([kKMGTmµn])?i?(?:B|s|bit|J|W)\b)?/.exec(text.trim());
+  const found = /^[^\d+-]{0,2}([+-]?[\d,]*\.?\d+)\s*(min\b|h\b|[kKMGTmµn](?=i?(?:B|s|bit|J|W)\b))?/.exec(text.trim().replace("−", "-"));
   return found ? Number(found[1].replaceAll(",", "")) * (scale[found[2]] ?? 1) : NaN;
 };
-for (const table of all(".scroll table")) {
+all(".scroll table").forEach((table, nth) => {
   const body = table.tBodies[0];
-  if (body.rows.length < 3) continue;
+  if (body.rows.length < 3) return;
   all("thead th", table).forEach((head, at) => {
+    const valued = head.classList.contains("figure");
+    const sort = up => {
+      all("th", table).forEach(other => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const value = row => valued ? number(row.cells[at].textContent) : row.cells[at].textContent;
+      const lacks = row => !value(row) && value(row) !== 0;
+      const order = (one, other) => valued ? value(one) - value(other) : value(one).localeCompare(value(other), "en", { numeric: true });
+      body.append(...[...body.rows].sort((one, other) =>
+        lacks(one) - lacks(other) || (lacks(one) ? 0 : up ? order(one, other) : order(other, one))));
+    };
     const text = head.textContent;
     head.textContent = "";
     head.append(button(text, () => {
-      const up = head.getAttribute("aria-sort") !== "ascending";
-      all("th", table).forEach(other => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const rows = [...body.rows].map(row => ({ row, text: row.cells[at].textContent, value: number(row.cells[at].textContent) }));
-      const valued = rows.every(({ text, value }) => text === "" || !Number.isNaN(value));
-      const order = (one, other) => valued ? (one.value || 0) - (other.value || 0) : one.text.localeCompare(other.text, "en", { numeric: true });
-      rows.sort((one, other) => up ? order(one, other) : order(other, one));
-      body.append(...rows.map(({ row }) => row));
+      const up = +(head.getAttribute("aria-sort") !== "ascending");
+      sort(up);
+      keep("table", nth + "." + at + "." + up);
     }));
+    for (const up of [0, 1]) if (state.get("table") === nth + "." + at + "." + up) sort(up);
   });
-}
+});
 
-for (const code of all("figure.code pre, .how > pre")) {
+for (const code of all("figure.code pre, .how pre")) {
   const copy = button("copy", async () => {
     getSelection().selectAllChildren(code);
     try { await navigator.clipboard.writeText(code.textContent); } catch { document.execCommand("copy"); }
@@ -152,22 +156,22 @@ for (const code of all("figure.code pre, .how > pre")) {
 
 // A waterfall's rows, by start or by time saved.
 for (const waterfall of all(".waterfall")) {
-  const lists = all("ol", waterfall);
-  const rows = all("li.row", waterfall);
-  rows.forEach(row => {
+  const rows = waterfall.rows = all("li.row", waterfall);
+  rows.forEach((row, at) => {
+    row.at = at;
     row.tabIndex = 0;
     const text = row.title;
-    on(row, "focus", () => { show(text, row.querySelector(".n"), true); keep("row", rows.indexOf(row) + 1); });
+    on(row, "focus", () => { show(text, row.querySelector(".n"), true); keep("row", at + 1); });
     on(row, "blur", hide);
     on(row, "keydown", event => {
       const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[event.key];
       if (next) { event.preventDefault(); next.focus(); }
     });
   });
-  const saved = row => Number(row.dataset.saved ?? 0);
+  const saved = row => +(row.dataset.saved ?? 0);
   const sort = by => {
-    lists.forEach(list => list.append(...[...list.children].sort((one, other) =>
-      by === "saved" ? saved(other) - saved(one) : rows.indexOf(one) - rows.indexOf(other))));
+    all("ol", waterfall).forEach(list => list.append(...[...list.children].sort((one, other) =>
+      (by === "saved" && saved(other) - saved(one)) || one.at - other.at)));
     choices.forEach(choice => choice.setAttribute("aria-pressed", choice.value === by));
   };
   const choices = [["start", "by start"], ["saved", "by time saved"]].map(([by, text]) => {
@@ -199,20 +203,27 @@ if (links.length > 1) {
     tabs.append(tab);
   });
   on(tabs, "keydown", event => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
-    const next = tabs.children[([...tabs.children].indexOf(document.activeElement) + step + links.length) % links.length];
+    if (!(event.key in step)) return;
+    const next = tabs.children[([...tabs.children].indexOf(document.activeElement) + step[event.key] + links.length) % links.length];
     next.focus();
     next.click();
   });
   links[0].before(tabs);
   open((links.find(section => section.dataset.link === state.get("link")) ?? links[0]).dataset.link);
-  const follow = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("section[data-link]");
-    if (target?.hidden) { open(target.dataset.link); target.scrollIntoView(); }
-  };
-  on(window, "hashchange", follow);
-  follow();
 }
-const row = all(".waterfall li.row").filter(row => row.getClientRects().length)[state.get("row") - 1];
+
+// A link of the contents opens what it leads to; paper has all.
+const unfold = fold => fold?.setAttribute("open", "");
+const follow = () => {
+  if (location.hash.includes("=")) return;
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  unfold(target?.querySelector(":scope > h2 + details"));
+  const link = target?.closest("section[data-link]");
+  if (link?.hidden) { open(link.dataset.link); target.scrollIntoView(); }
+};
+on(window, "hashchange", follow);
+follow();
+on(window, "beforeprint", () => all("details").forEach(unfold));
+const row = all(".waterfall").find(waterfall => waterfall.getClientRects().length)?.rows[state.get("row") - 1];
+unfold(row?.closest("details"));
 row?.focus();

@@ -45,6 +45,7 @@ fn screen(links: usize, kinds: usize) -> Screen {
         doubts: vec!["too-few: there are few responses, so the figure may be of chance, and another page may differ".to_owned(), "b: c".to_owned()],
         answer: "Compress files with brotli 11 and what is made on request with brotli 5: 6 s less on all links that were named.".to_owned(),
         next: "lastmile advise shop.har --server nginx".to_owned(),
+        ..Screen::default()
     }
 }
 

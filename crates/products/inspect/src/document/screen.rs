@@ -4,7 +4,7 @@ use super::{answer_parts, end_text, handshake_text};
 use crate::record::{Connection, Inspection};
 use lastmile_report::document::{Grid, Row};
 use lastmile_report::number::{count, counted, quantity};
-use lastmile_report::screen::{Screen, shell_word};
+use lastmile_report::screen::{Screen, Tile, shell_word};
 use std::cmp::Reverse;
 
 pub(super) fn screen(inspection: &Inspection) -> Screen {
@@ -37,6 +37,7 @@ pub(super) fn screen(inspection: &Inspection) -> Screen {
                 .chain(inspection.connections.iter().flat_map(|flow| &flow.doubts)),
         ),
         answer: answer.join(" "),
+        tiles: tiles(inspection),
         next: if capture.source == "-" || capture.source == "standard input" {
             String::new()
         } else {
@@ -44,6 +45,32 @@ pub(super) fn screen(inspection: &Inspection) -> Screen {
         },
         ..Screen::default()
     }
+}
+
+/// What was captured, what TCP carried, and how long HTTP took.
+fn tiles(inspection: &Inspection) -> Vec<Tile> {
+    let capture = &inspection.capture;
+    let over = format!("in {}", quantity(capture.duration_s, "s"));
+    let mut tiles = vec![Tile::new("captured", counted(capture.packets, "packet"), over)];
+    let directions = inspection.connections.iter().flat_map(|flow| [&flow.up, &flow.down]);
+    let bytes: u64 = directions.clone().map(|sent| sent.payload_once_bytes).sum();
+    let retransmissions = directions.map(|sent| sent.retransmissions).sum();
+    if bytes > 0 {
+        let again = counted(retransmissions, "retransmission");
+        tiles.push(Tile::new(
+            "carried by TCP",
+            quantity(bytes as f64, "B"),
+            format!("with {again}"),
+        ));
+    }
+    if let Some(time) = &inspection.http.time_to_last_byte {
+        let of = format!(
+            "to the last byte, the mean of {}",
+            counted(inspection.http.transactions, "transaction")
+        );
+        tiles.push(Tile::new("HTTP", quantity(time.mean, &time.unit), of));
+    }
+    tiles
 }
 
 /// The connections by their bytes, the largest first.

@@ -4,7 +4,7 @@ use super::{computing, connections_label, memory};
 use crate::record::{Choice, CodecPoint, Deflate, DeliveryOutcome, Direction, Scope, Strategy, Tuning};
 use lastmile_report::document::{Grid, RowEmphasis};
 use lastmile_report::number::{counted, percent, quantity, signed_percent, with_decimals};
-use lastmile_report::screen::{Bar, BarGroup, Screen, shell_word};
+use lastmile_report::screen::{Bar, BarGroup, Screen, Tile, shell_word};
 
 /// zlib's defaults.
 const ZLIB_DEFAULT: Deflate = Deflate {
@@ -19,6 +19,11 @@ pub(super) fn screen(tuning: &Tuning) -> Screen {
     let transcript = &tuning.transcript;
     let source = &transcript.source;
     let link_doubts = tuning.links.iter().flat_map(|link| &link.doubts);
+    let bars: Vec<BarGroup> = tuning
+        .directions
+        .iter()
+        .map(|stream| bars(tuning, stream.direction))
+        .collect();
     Screen {
         question: format!(
             "{source}: {}, {}, of {}; {} settings tried.",
@@ -27,11 +32,8 @@ pub(super) fn screen(tuning: &Tuning) -> Screen {
             counted(transcript.connections, "connection"),
             tuning.points.len() + tuning.codecs.len(),
         ),
-        bars: tuning
-            .directions
-            .iter()
-            .map(|stream| bars(tuning, stream.direction))
-            .collect(),
+        tiles: Tile::of_changes(&bars),
+        bars,
         table: Some(table(tuning)),
         spare_columns: vec!["fits"],
         doubts: Screen::doubt_texts(tuning.doubts.iter().chain(link_doubts)),

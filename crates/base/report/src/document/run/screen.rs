@@ -4,7 +4,7 @@ use super::parts;
 use crate::document::{Grid, factors, levels_text, readable};
 use crate::number::{counted, interval, quantity, with_decimals};
 use crate::record::{Cell, Chart, Doubt, DoubtKind, Figure, Point, Run, Scale, Series, Source, Threshold};
-use crate::screen::{Bar, BarGroup, Screen, shell_word};
+use crate::screen::{Bar, BarGroup, Screen, Tile, shell_word};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -25,6 +25,7 @@ pub(super) fn screen(run: &Run) -> Screen {
         (value_bars(&values), None)
     };
     Screen {
+        tiles: tiles(run, bars.first()),
         question: format!("{}: {} {}.", run.study, run.question, size(run)),
         bars,
         table,
@@ -37,6 +38,30 @@ pub(super) fn screen(run: &Run) -> Screen {
         },
         ..Screen::default()
     }
+}
+
+/// How many limits held, and the lowest and the highest bar.
+fn tiles(run: &Run, bars: Option<&BarGroup>) -> Vec<Tile> {
+    let held = run.thresholds.iter().filter(|threshold| threshold.held).count();
+    let limits = format!("{held} of {}", run.thresholds.len());
+    let limits = (!run.thresholds.is_empty()).then(|| Tile::new("limits", limits, "held"));
+    let extremes = bars.map_or_else(Vec::new, |group| {
+        let mut sorted: Vec<&Bar> = group.bars.iter().filter(|bar| bar.length.is_finite()).collect();
+        sorted.sort_by(|one, other| one.length.total_cmp(&other.length));
+        match sorted[..] {
+            [lowest, .., highest] => vec![("lowest", lowest), ("highest", highest)],
+            [only] => vec![("", only)],
+            [] => Vec::new(),
+        }
+    });
+    let tile = |(which, bar): (&str, &Bar)| {
+        Tile::new(
+            format!("{which} {}", bars.map_or("", |group| &group.name)).trim(),
+            &bar.figure,
+            &bar.label,
+        )
+    };
+    limits.into_iter().chain(extremes.into_iter().map(tile)).collect()
 }
 
 /// `8 cells, 20 repeats each; simulated`.
