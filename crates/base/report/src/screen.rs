@@ -98,14 +98,18 @@ pub struct Bar {
 }
 
 impl Screen {
-    /// Doubts in a line or two each: the name and the first sentence.
+    /// Doubts in a line or two each, every text once: the name and the first sentence.
     pub fn doubt_texts<'a>(doubts: impl IntoIterator<Item = &'a Doubt>) -> Vec<String> {
         let text = |doubt: &Doubt| {
             let sentence = doubt.text.split_inclusive(". ").next().unwrap_or_default();
             format!("{}: {}", doubt.kind.name(), sentence.trim_end())
         };
-        let mut texts: Vec<String> = doubts.into_iter().map(text).collect();
-        texts.dedup();
+        let mut texts: Vec<String> = Vec::new();
+        for text in doubts.into_iter().map(text) {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
         texts
     }
 }

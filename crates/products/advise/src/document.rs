@@ -763,4 +763,14 @@ mod tests {
     fn the_screen_of_an_advice_looks_like_this() {
         insta::assert_snapshot!(check_screen(&advice()));
     }
+    #[test]
+    fn a_setting_that_makes_the_page_slower_is_not_called_the_same() {
+        let mut advice = advice();
+        let saving = advice.links[0].kinds[0].recommended.page_saves.as_mut().unwrap();
+        (saving.mean_s, saving.mean_ci95_s, saving.share) = (-0.123, Some([-0.2, -0.05]), -0.09);
+        assert!(check_screen(&advice).contains(" -123 ms"), "{}", check_screen(&advice));
+        let saving = advice.links[0].kinds[0].recommended.page_saves.as_mut().unwrap();
+        saving.mean_ci95_s = Some([-0.3, 0.05]);
+        assert!(!check_screen(&advice).contains("-123 ms"));
+    }
 }

@@ -122,7 +122,7 @@ fn kinds_table(link: &LinkAdvice) -> Grid {
     let now = |kind: &KindAdvice| kind.today_bytes.unwrap_or(kind.identity_bytes);
     for kind in changed {
         let recommended = &kind.recommended;
-        let page = recommended.page_saves.as_ref().filter(|saving| !saves_nothing(saving));
+        let page = recommended.page_saves.as_ref().filter(|saving| !is_same(saving));
         let cells = [
             kind.kind.clone(),
             kind.responses.to_string(),
@@ -131,7 +131,10 @@ fn kinds_table(link: &LinkAdvice) -> Grid {
             signed_percent(recommended.compressed_bytes as f64 / now(kind).max(1) as f64 - 1.0),
             page.map_or_else(
                 || "same".to_owned(),
-                |saving| format!("+{}", quantity(saving.mean_s, "s")),
+                |saving| {
+                    let sign = if saving.mean_s < 0.0 { "-" } else { "+" };
+                    format!("{sign}{}", quantity(saving.mean_s.abs(), "s"))
+                },
             ),
         ];
         grid.row(cells.to_vec(), RowEmphasis::Plain, &[]);
@@ -152,9 +155,10 @@ fn kinds_table(link: &LinkAdvice) -> Grid {
     grid
 }
 
-/// Whether a saving may be nothing, or is a detail.
-fn saves_nothing(saving: &Saving) -> bool {
-    saving.mean_ci95_s.map_or(saving.mean_s, |[low, _]| low) <= 0.0 || saving.share.abs() < DETAIL
+/// Whether a saving may be nothing, or is a detail; a setting that makes the page slower is neither.
+fn is_same(saving: &Saving) -> bool {
+    let [low, high] = saving.mean_ci95_s.unwrap_or([saving.mean_s; 2]);
+    low <= 0.0 && 0.0 <= high || saving.share.abs() < DETAIL
 }
 
 /// `Use br:11 for files and br:5 for what is made on request: 798 ms less on wpt/3g, 50 s less on published/dialup-56k. gzip:6 for everything

@@ -47,6 +47,7 @@ pub(crate) fn on_link(
     Ok(EncodingDelivery {
         name: name.to_owned(),
         description: description(link),
+        rate_of_gain_per_second: choice.rate_of_gain,
         summary: Summary {
             outcomes: &outcomes[..settings.len()],
             settings,

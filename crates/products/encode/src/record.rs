@@ -101,6 +101,8 @@ pub struct EncodingDelivery {
     pub description: LinkDescription,
     /// What to do there, in words.
     pub summary: String,
+    /// Below about how many messages a second nothing arrives sooner than plain JSON; none where something does at the rate that was asked for.
+    pub rate_of_gain_per_second: Option<f64>,
     /// Each setting in each framing that was tried.
     pub outcomes: Vec<EncodingOutcome>,
 }

@@ -2,6 +2,7 @@
 
 use crate::link_run::SOONER;
 use crate::record::{EncodingComparison, EncodingDelivery, EncodingOutcome};
+use crate::summary::in_two_digits;
 use lastmile_report::document::Grid;
 use lastmile_report::number::{counted, mean_bytes, percent, quantity, signed_percent};
 use lastmile_report::screen::{Bar, BarGroup, Screen, Tile, shell_word};
@@ -203,5 +204,23 @@ fn answer(decided: &[(&EncodingDelivery, Option<Decision<'_>>)]) -> String {
     }
     let sentence =
         |(advice, links): &(String, Vec<&str>)| format!("On {}: {}.", links.join(", "), advice.trim_end_matches('.'));
-    advices.iter().map(sentence).collect::<Vec<_>>().join(" ")
+    let mut sentences: Vec<String> = advices.iter().map(sentence).collect();
+    sentences.extend(gains(decided));
+    sentences.join(" ")
+}
+
+/// From which rate on something else would arrive sooner than plain JSON, on the links where nothing does.
+fn gains(decided: &[(&EncodingDelivery, Option<Decision<'_>>)]) -> Option<String> {
+    let rate = |(link, decision): &(&EncodingDelivery, Option<Decision<'_>>)| {
+        let rate = link.rate_of_gain_per_second.filter(|rate| rate.is_finite())?;
+        let keeps = decision.as_ref().is_some_and(|decision| decision.sooner.is_none());
+        keeps.then(|| format!("about {} on {}", in_two_digits(rate), link.name))
+    };
+    let rates: Vec<String> = decided.iter().filter_map(rate).collect();
+    (!rates.is_empty()).then(|| {
+        format!(
+            "Nothing arrives sooner below so many messages a second: {}.",
+            rates.join(", ")
+        )
+    })
 }

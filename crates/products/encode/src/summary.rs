@@ -169,7 +169,7 @@ fn percent_of(share: f64) -> String {
 }
 
 /// A rate that is only known so well.
-fn in_two_digits(rate: f64) -> String {
+pub(crate) fn in_two_digits(rate: f64) -> String {
     let unit = 10_f64.powf(rate.log10().floor() - 1.0);
     with_decimals((rate / unit).round() * unit, usize::from(rate < 10.0))
 }

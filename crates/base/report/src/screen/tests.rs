@@ -116,3 +116,13 @@ fn a_path_with_blanks_can_be_pasted_into_a_shell() {
     assert_eq!(shell_word("runs/bulk-1"), "runs/bulk-1");
     assert_eq!(shell_word("my runs/it's"), r"'my runs/it'\''s'");
 }
+
+#[test]
+fn a_doubt_that_several_links_share_is_told_once() {
+    let doubt = |text: &str| Doubt {
+        kind: crate::record::DoubtKind::CutOff,
+        text: text.to_owned(),
+    };
+    let texts = Screen::doubt_texts(&[doubt("one. More."), doubt("two."), doubt("one. Other.")]);
+    assert_eq!(texts, ["cut-off: one.", "cut-off: two."]);
+}

@@ -43,6 +43,7 @@ pub(crate) fn encoding() -> EncodingComparison {
             name: "published/dialup-56k".to_owned(),
             description: lastmile_report::testing::link_description(),
             summary: "Compress first.".to_owned(),
+            rate_of_gain_per_second: Some(314.0),
             outcomes: vec![EncodingOutcome {
                 encoding: "json".to_owned(),
                 codec: "none".to_owned(),
