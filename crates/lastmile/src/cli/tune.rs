@@ -21,7 +21,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile tune chat.txt                               one message per line
-  lastmile tune chat.jsonl --connections 50000 --memory 8GiB
+  lastmile tune chat.jsonl --connections 50000 --memory 8GiB --rate 2
   lastmile tune chat.txt --ratio 0.35 --cpu 20us       the cheapest that fits
   lastmile tune page.har --link wpt/3g                 saved by a browser
   lastmile tune app.jsonl --field data --direction-field dir    a log's fields
@@ -87,6 +87,12 @@ pub(crate) struct TuneArgs {
     /// several connections, copies are found automatically: the same payload, sent over another connection within a second.
     #[arg(long, value_name = "N", value_parser = connections)]
     pub(crate) receivers: Option<NonZeroU64>,
+
+    /// How many messages a second each connection carries in each direction, like 2 or 0.5/s [default: as recorded, for one connection with times]
+    ///
+    /// The answer then says how many cores and bits a second all connections take, beside no compression and zlib's default.
+    #[arg(long, value_name = "N", value_parser = rate)]
+    pub(crate) rate: Option<f64>,
 
     /// The links that messages are delivered over, separated by commas: wpt/3g,'published/dialup-56k+loss=1%' [default: none]
     #[arg(long, value_name = "LINKS")]
@@ -233,14 +239,19 @@ fn pace(text: &str) -> Result<Pace, String> {
     match text {
         "recorded" => Ok(Pace::Recorded),
         "one-by-one" => Ok(Pace::OneByOne),
-        rate => {
-            let rate = rate
-                .strip_suffix("/s")
-                .and_then(|number| number.trim_end().parse::<f64>().ok());
-            let rate = rate.filter(|rate| *rate > 0.0 && *rate <= 1e9).map(Pace::Rate);
-            rate.ok_or_else(|| "write it like recorded, one-by-one or 10/s".to_owned())
+        text => {
+            let rate = text.strip_suffix("/s").and_then(|_| rate(text).ok());
+            rate.map(Pace::Rate)
+                .ok_or_else(|| "write it like recorded, one-by-one or 10/s".to_owned())
         }
     }
+}
+
+/// Messages a second; the `/s` may be left out.
+fn rate(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix("/s").unwrap_or(text).trim_end().parse::<f64>().ok();
+    let rate = number.filter(|rate| *rate > 0.0 && *rate <= 1e9);
+    rate.ok_or_else(|| "write a number of messages a second above 0, like 2 or 0.5/s".to_owned())
 }
 
 fn ratio(text: &str) -> Result<f64, String> {

@@ -105,6 +105,7 @@ fn options_from(args: &TuneArgs, interrupt: Arc<AtomicBool>) -> Options {
         computing: args.cpu,
         ratio: args.ratio,
         receivers: args.receivers,
+        rate: args.rate,
         grid: Grid {
             strategies: without_duplicates(&args.strategy),
             ..Grid::default()

@@ -266,6 +266,11 @@ fn a_link_on_which_nothing_is_gained_is_told_with_the_rate_at_which_it_would_be(
         answer.starts_with("On wpt/cable: Nothing is gained below about "),
         "{answer}"
     );
+    let rate = answer.split_whitespace().nth(7).unwrap();
+    let screen = sandbox.data(&words("orders.jsonl", &["--link", "wpt/cable"]));
+    let sentence = format!("Nothing arrives sooner below so many messages a second: about {rate} on wpt/cable.");
+    let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(screen.contains(&sentence), "{sentence}: {screen}");
     sandbox.file("one.jsonl", &orders(1)[0]);
     let one = sandbox.data(&words("one.jsonl", &["--link", "wpt/cable", "--details"]));
     assert!(

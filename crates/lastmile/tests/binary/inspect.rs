@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 /// Makes a capture of a lossy download, at the server; returns its name.
-fn captured(sandbox: &Sandbox) -> String {
+pub(crate) fn captured(sandbox: &Sandbox) -> String {
     let study = "name = 'mine'\nquestion = ''\nrepeats = 1\nseed = 3\n[fixed]\nworkload = { kind = 'bulk', bytes = '300 kB' }\n\
                  delivery = 'tcp'\n[factors]\nlink = [{ name = 'own', rate = '2 Mbit/s', one_way_delay = '30 ms', loss = '2 %' }]";
     sandbox.data(&["run", sandbox.file("mine.toml", study), "--out", "run", "--capture"]);

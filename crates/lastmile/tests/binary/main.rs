@@ -28,6 +28,8 @@ mod resume;
 mod run;
 mod sandbox;
 #[cfg(target_os = "linux")]
+mod screens;
+#[cfg(target_os = "linux")]
 mod snippets;
 mod traces;
 mod tune;

@@ -194,9 +194,12 @@ fn a_rule_that_is_broken_ends_with_99_and_one_that_holds_with_0() {
         (&tuning["thresholds"][0]["held"], &tuning["thresholds"][0]["rule"]),
         (&false.into(), &"ratio <= 0.01".into())
     );
+    let screen = sandbox.run(&words(transcript, &["--no-report", "--fail-on", "ratio>0.01"]));
+    assert!(screen.stdout.contains("\nBROKEN: ratio <= 0.01. "), "{}", screen.stdout);
     let rules = ["--fail-on", "ratio>99%", "--fail-on", "memory(deflate:6/w15/m8)>262KiB"];
     let ended = sandbox.run(&words(transcript, &[&["--no-report"], &rules[..]].concat()));
     ended.succeeded();
+    assert!(!ended.stdout.contains("BROKEN"), "{}", ended.stdout);
     let ended = sandbox.run(&words(
         transcript,
         &["--no-report", "--fail-on", "mean(delivery_time)>1s"],
@@ -283,6 +286,26 @@ fn links_are_delivered_over() {
                 .all(|outcome| outcome["delivery_time"]["mean"].as_f64().unwrap() > 0.0)
         );
     }
+}
+
+#[test]
+fn a_rate_gets_bits_and_memory_that_add_up() {
+    let sandbox = Sandbox::new();
+    let transcript = sandbox.file("chat.txt", "x".repeat(99) + "\n");
+    let screen = sandbox.data(&words(
+        transcript,
+        &["--no-report", "--connections", "1000", "--rate", "10"],
+    ));
+    // 10,000 messages a second of 99 bytes.
+    let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        screen.contains("At 10 messages a second on each of 1,000 connections, deflate:")
+            && screen.contains("(7.92 Mbit/s not compressed)"),
+        "{screen}"
+    );
+    sandbox
+        .run(&words(transcript, &["--rate", "0"]))
+        .refused(2, &["--rate", "above 0"]);
 }
 
 #[test]

@@ -35,6 +35,7 @@ pub(super) fn tuning(
             cpu_seconds: options.computing.map(|time| time.as_secs_f64()),
             ratio: options.ratio,
             receivers: options.receivers.map(std::num::NonZeroU64::get),
+            rate_per_second: options.rate,
             sampling: options.sampling,
         },
         seed: options.seed,

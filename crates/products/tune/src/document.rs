@@ -5,6 +5,7 @@
 
 mod frontier;
 mod maps;
+mod rate;
 mod screen;
 mod settings;
 

@@ -82,6 +82,8 @@ pub struct Options {
     pub ratio: Option<f64>,
     /// To how many connections a server's message goes, on average; none: as recorded.
     pub receivers: Option<NonZeroU64>,
+    /// How many messages a second each connection carries in each direction; none: as recorded, where that is known. Positive and finite.
+    pub rate: Option<f64>,
     /// The settings of permessage-deflate.
     pub grid: Grid,
     /// Whether every byte is compressed at every point, however many there are.
@@ -132,6 +134,7 @@ impl Default for Options {
             computing: None,
             ratio: None,
             receivers: None,
+            rate: None,
             grid: Grid::default(),
             sampling: Sampling::Auto,
             beyond: true,

@@ -129,6 +129,8 @@ pub struct Options {
     pub ratio: Option<f64>,
     /// The stated number of connections that a message of the server goes to; none if it was taken from the transcript.
     pub receivers: Option<u64>,
+    /// How many messages a second each connection carries in each direction, as stated; none if it was not stated.
+    pub rate_per_second: Option<f64>,
     /// Whether every byte was compressed at every point.
     pub sampling: Sampling,
 }

@@ -135,11 +135,9 @@ fn a_load_of_which_every_request_fails_says_so_first_with_the_remedy() {
     let load = |url: &str, more: &[&str]| sandbox.run(&[&["load", url, "--duration", "200ms"], more].concat());
     let closed_port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let refused = format!("http://{closed_port}/");
-    assert_failed(
-        &load(&refused, &["--rate", "20"]),
-        "refused",
-        "start the server, or correct its port",
-    );
+    let nobody = load(&refused, &["--rate", "20"]);
+    assert_failed(&nobody, "refused", "start the server, or correct its port");
+    assert!(nobody.stdout.contains("no response"), "{}", nobody.stdout);
     let missing = serve(|_| response("404 Not Found", b"none"));
     assert_failed(&load(&missing, &["--closed", "2"]), "status (404)", "correct the path");
     let failing = serve(|_| response("503 Service Unavailable", b""));
@@ -150,6 +148,26 @@ fn a_load_of_which_every_request_fails_says_so_first_with_the_remedy() {
     );
     let old = serve(|_| response("400 Bad Request", b""));
     assert_failed(&load(&old, &["--rate", "20", "--http2"]), "", "leave out --http2");
+}
+
+#[test]
+fn a_real_server_is_called_measured_and_a_modelled_one_simulated() {
+    let sandbox = Sandbox::new();
+    let url = serve(|_| response("200 OK", b"ok"));
+    let screen = |url: &str, more: &[&str]| {
+        let words = [&["load", url, "--rate", "20", "--duration", "200ms"], more].concat();
+        sandbox.run(&words).stdout
+    };
+    let real = screen(&url, &[]);
+    assert!(
+        real.contains("\nmeasured ") && !real.to_lowercase().contains("simulated"),
+        "{real}"
+    );
+    let modelled = screen("http://server/", &["--world", "sim"]);
+    assert!(
+        modelled.contains("\nsimulated ") && !modelled.contains("measured"),
+        "{modelled}"
+    );
 }
 
 #[test]

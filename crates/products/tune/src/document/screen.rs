@@ -1,6 +1,6 @@
 //! The answer of a tuning on one screen.
 
-use super::{computing, connections_label, memory};
+use super::{computing, connections_label, memory, rate};
 use crate::record::{Choice, CodecPoint, Deflate, DeliveryOutcome, Direction, Scope, Strategy, Tuning};
 use lastmile_report::document::{Grid, RowEmphasis};
 use lastmile_report::number::{counted, percent, quantity, signed_percent, with_decimals};
@@ -125,13 +125,7 @@ fn table(tuning: &Tuning) -> Grid {
                 .choices
                 .iter()
                 .find(|choice| choice.direction == stream.direction && choice.name() == name);
-            let total = choice.map_or(
-                point
-                    .memory_bytes
-                    .saturating_add(point.decompressor_memory_bytes)
-                    .saturating_mul(tuning.options.connections),
-                |choice| choice.memory_total_bytes,
-            );
+            let total = choice.map_or(rate::memory_of_all(tuning, &point), |choice| choice.memory_total_bytes);
             let fits = choice
                 .and_then(|choice| choice.fits)
                 .map_or("", |fits| if fits { "yes" } else { "no" });
@@ -166,18 +160,26 @@ fn answer(tuning: &Tuning) -> String {
             continue;
         };
         let fewer = |choice: &Choice| percent(((1.0 - choice.ratio) * 100.0).round() / 100.0);
-        let cpu = choice.cpu_seconds.as_ref();
-        let cpu = cpu.map_or_else(String::new, |cpu| {
-            format!(", {} of CPU a message", quantity(cpu.mean, &cpu.unit))
-        });
+        let zlib_default = tuning
+            .point(stream.direction, &ZLIB_DEFAULT)
+            .map(|point| tuning.as_codec_point(point));
+        let at_rate = rate::cost(tuning, stream, choice, zlib_default.as_ref());
         let mut sentence = format!(
-            "For messages {} use {}: {} fewer bytes{cpu}, {} for {}",
+            "For messages {} use {}: {} fewer bytes",
             stream.direction.name(),
             choice.name(),
             fewer(choice),
-            memory(choice.memory_total_bytes),
-            counted(tuning.options.connections, "connection"),
         );
+        if at_rate.is_none() {
+            if let Some(cpu) = &choice.cpu_seconds {
+                sentence += &format!(", {} of CPU a message", quantity(cpu.mean, &cpu.unit));
+            }
+            sentence += &format!(
+                ", {} for {}",
+                memory(choice.memory_total_bytes),
+                counted(tuning.options.connections, "connection"),
+            );
+        }
         if choice.fits == Some(false) {
             sentence += ", which is beyond the limits";
         }
@@ -185,6 +187,7 @@ fn answer(tuning: &Tuning) -> String {
             sentence += &format!("; of all codecs, {} ({} fewer)", any.name(), fewer(any));
         }
         sentences.push(sentence + ".");
+        sentences.extend(at_rate);
         for link in &tuning.links {
             let median = |outcome: &DeliveryOutcome| {
                 outcome

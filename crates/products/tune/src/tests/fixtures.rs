@@ -196,6 +196,7 @@ pub(crate) fn tuning() -> Tuning {
             cpu_seconds: Some(20e-6),
             ratio: None,
             receivers: None,
+            rate_per_second: None,
             sampling: Sampling::Auto,
         },
         seed: 1,
