@@ -309,7 +309,11 @@ impl<'a> Case<'a> {
 
     fn check(&self, figures: &mut Figures) -> io::Result<Vec<String>> {
         let all = self.query(&[])?;
-        let audit = Audit::of(&self.workspace.run(&["audit", "--monitor", &self.workspace.url()], "")?);
+        let audit = Audit::of(
+            &self
+                .workspace
+                .run(&["audit", "--monitor", &self.workspace.url(), "--format", "json"], "")?,
+        );
         let evidence = Evidence {
             receipts: &self.receipts,
             all: &all,

@@ -12,10 +12,12 @@ pub(crate) mod load;
 pub(crate) mod monitor;
 pub(crate) mod perturb;
 pub(crate) mod profiles;
+pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod route;
 pub(crate) mod run;
 pub(crate) mod studies;
+pub(crate) mod time;
 pub(crate) mod transcript;
 pub(crate) mod tune;
 
@@ -50,7 +52,8 @@ Exit codes:
   130    stopped by Ctrl-C; a run prints how to resume it
 `lastmile link` exits with its command's code.
 
-NO_COLOR=1 turns colours off; there are none where stdout is not a terminal.";
+NO_COLOR=1 turns colours off; there are none where stdout is not a terminal.
+LASTMILE_PROGRESS=0 turns off the lines of progress that stderr gets every 5 s where it is not a terminal.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
@@ -58,6 +61,7 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:
   lastmile demo                                       no file, no options")]
     Demo,
+    Record(record::RecordArgs),
     Advise(advise::AdviseArgs),
     Tune(Box<tune::TuneArgs>),
     Encode(encode::EncodeArgs),
@@ -67,6 +71,7 @@ pub(crate) enum Verb {
     Inspect(inspect::InspectArgs),
     Studies(studies::StudiesArgs),
     Link(link::LinkArgs),
+    Time(time::TimeArgs),
     Load(Box<load::LoadArgs>),
     Route(route::RouteArgs),
     Monitor(monitor::MonitorArgs),

@@ -1,4 +1,4 @@
-//! The rules of `--fail-on` of `lastmile run` and `lastmile tune`: reads `p95(transfer_time)>20s` as the opposite rule, which must hold, and reports broken
+//! The rules of `--fail-on` of `lastmile run`, `lastmile tune` and `lastmile advise`: reads `p95(transfer_time)>20s` as the opposite rule, which must hold, and reports broken
 //! ones.
 //!
 //! Rules on the change between two runs are `lastmile compare`'s.
@@ -6,6 +6,8 @@
 use crate::exit::Exit;
 use crate::output;
 use anyhow::anyhow;
+use lastmile_advise::record::Advice;
+use lastmile_advise::rules::Rule as AdviceRule;
 use lastmile_report::number::quantity;
 use lastmile_report::record::{Run, Threshold};
 use lastmile_report::rules::RuleText;
@@ -67,10 +69,26 @@ pub(crate) fn tuning_exit(rules: &[TuningRule], tuning: &Tuning) -> Exit {
     Exit::of_check(holds)
 }
 
+/// The exit of an advice: whether the rules held. Reports broken rules on stderr.
+pub(crate) fn advice_exit(rules: &[AdviceRule], advice: &Advice) -> Exit {
+    let mut holds = true;
+    for rule in rules {
+        let value_text = |found| rule.value_text(found);
+        let nothing = "the page was not loaded under that setting on any link";
+        holds &= report_rule(&rule.to_string(), &rule.check(advice), value_text, nothing);
+    }
+    Exit::of_check(holds)
+}
+
 /// Whether a rule held everywhere. Reports on stderr where it did not.
 ///
 /// A rule that found nothing to check counts as broken: a gate that checks nothing passes everything.
-fn report_rule(rule: &str, thresholds: &[Threshold], value_text: impl Fn(f64) -> String, nothing: &str) -> bool {
+pub(crate) fn report_rule(
+    rule: &str,
+    thresholds: &[Threshold],
+    value_text: impl Fn(f64) -> String,
+    nothing: &str,
+) -> bool {
     let mut checked = thresholds.iter().filter(|threshold| threshold.rule == rule).peekable();
     if checked.peek().is_none() {
         output::note(&format!("broken: {rule}: {nothing}"));

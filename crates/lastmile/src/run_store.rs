@@ -70,22 +70,37 @@ pub(crate) fn create_dated(study: &str, remedy: &'static str) -> anyhow::Result<
 /// When there is none.
 pub(crate) fn latest(study: &str) -> anyhow::Result<RunFolder> {
     let newest = latest_holding(study, "meta.json");
-    let path = newest.with_context(|| {
-        format!("there is no run of {study} under {PARENT}/ here; name the folder to resume: --resume RUN")
-    })?;
+    let path =
+        newest.with_context(|| format!("there is no run of {study} under {PARENT}/ here; name the run's folder"))?;
     Ok(RunFolder::at(&path)?)
 }
 
 /// The latest folder `<name>-<date>` under `runs/` that holds this file.
 pub(crate) fn latest_holding(name: &str, file: &str) -> Option<PathBuf> {
+    all_holding(name, file).pop()
+}
+
+/// The folders `<name>-<date>` under `runs/` that hold this file, the latest last: of a second, that with the largest number behind it.
+pub(crate) fn all_holding(name: &str, file: &str) -> Vec<PathBuf> {
+    const STAMP: usize = "20260131-142359".len();
     let begins = format!("{name}-");
-    let holds = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let stamp = name.strip_prefix(&begins).unwrap_or_default();
-        stamp.starts_with(|c: char| c.is_ascii_digit()) && path.join(file).is_file()
+    let order = |path: &Path| {
+        let name = path.file_name()?.to_str()?.strip_prefix(&begins)?;
+        let stamp = name.get(..STAMP)?;
+        let number = name[STAMP..]
+            .strip_prefix('-')
+            .map_or(Some(1), |number| number.parse::<u64>().ok())?;
+        stamp
+            .starts_with(|c: char| c.is_ascii_digit())
+            .then(|| (stamp.to_owned(), number))
     };
     let entries = fs::read_dir(PARENT).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).filter(holds).max()
+    let held = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.join(file).is_file());
+    let mut runs: Vec<_> = held.filter_map(|path| Some((order(&path)?, path))).collect();
+    runs.sort();
+    runs.into_iter().map(|(_, path)| path).collect()
 }
 
 /// The folder at `path`, which must hold a run.

@@ -14,10 +14,12 @@ mod load;
 mod man;
 mod perturb;
 mod profiles;
+mod record;
 mod report;
 mod route;
 mod run;
 mod studies;
+mod time;
 mod tune;
 
 use crate::cli::{Cli, Verb};
@@ -30,6 +32,7 @@ use crate::exit::Exit;
 pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.verb {
         Verb::Demo => demo::demo(),
+        Verb::Record(args) => record::record(&args),
         Verb::Advise(args) => advise::advise(&args),
         Verb::Tune(args) => tune::tune(&args),
         Verb::Encode(args) => encode::encode(&args),
@@ -39,6 +42,7 @@ pub(crate) fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Verb::Inspect(args) => inspect::inspect(&args),
         Verb::Studies(args) => studies::studies(&args),
         Verb::Link(args) => link::link(&args),
+        Verb::Time(args) => time::time(&args),
         Verb::Load(args) => load::load(&args),
         Verb::Route(args) => route::route(&args),
         Verb::Monitor(args) => events::monitor::monitor(&args),

@@ -269,7 +269,11 @@ impl<'a> Drawing<'a> {
 
     fn write_row(&self, out: &mut String, row: &Row) -> fmt::Result {
         let critical = if row.is_critical { " k" } else { "" };
-        write!(out, "<li class=\"row{critical}\" title=\"{}\">", tooltip(row))?;
+        write!(out, "<li class=\"row{critical}\"")?;
+        if let Some([_, end]) = row.before {
+            write!(out, " data-saved={:.3}", end - row.end())?;
+        }
+        write!(out, " title=\"{}\">", tooltip(row))?;
         let bars: Vec<(char, f64)> = row
             .phases
             .iter()

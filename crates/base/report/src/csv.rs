@@ -125,6 +125,10 @@ impl Rows {
         }
         self.text.push('\n');
     }
+
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
 }
 
 /// Quoted where it holds a quote, a comma, a line's end, or a blank that a reader might trim; quotes in it are doubled.

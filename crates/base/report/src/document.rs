@@ -97,6 +97,15 @@ impl From<&Doubt> for Note {
 }
 
 impl Block {
+    /// Blocks under a summary, folded away on a page; nothing where there are none.
+    pub fn folded(summary: &str, blocks: Vec<Self>) -> Vec<Self> {
+        if blocks.is_empty() {
+            return Vec::new();
+        }
+        let summary = summary.to_owned();
+        vec![Self::Folded { summary, blocks }]
+    }
+
     /// Doubts about the whole document, and notes; none where there are none.
     pub fn notes(doubts: &[Doubt], notes: impl Iterator<Item = Note>) -> Option<Self> {
         let all: Vec<Note> = doubts.iter().map(Note::from).chain(notes).collect();

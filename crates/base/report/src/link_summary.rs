@@ -19,6 +19,9 @@ pub struct LinkRunSummary {
     pub seed: u64,
     /// The command's exit code, or 128 plus the number of the signal that ended it. Null where there was no command.
     pub exit_code: Option<u8>,
+    /// How long the command ran, in seconds. Null where there was no command.
+    #[serde(default)]
+    pub took: Option<f64>,
     /// The congestion control of both ends' senders, by the kernel's name.
     pub congestion_control: String,
     /// The interfaces' offloads: always `none`, so that packets cross the link as they would cross a wire.
@@ -122,8 +125,12 @@ impl LinkRunSummary {
             (Some(why), [nothing]) if why == NOTHING => nothing.text.clone(),
             (Some(why), _) => format!("INVALID: {why}"),
         };
+        let took = self.took.map_or_else(String::new, |took| {
+            let rate = 8.0 * self.down.bytes_delivered as f64 / took;
+            format!("took {}, {} down; ", seconds(took), quantity(rate, "bit/s"))
+        });
         format!(
-            "{}: down {}; up {}; {}lateness p99 {}, max {}, bound {}; CPU waits {} of {}; {}, \
+            "{}: {took}down {}; up {}; {}lateness p99 {}, max {}, bound {}; CPU waits {} of {}; {}, \
              no offloads; {verdict}",
             self.link,
             self.down.line(),
@@ -201,6 +208,7 @@ pub(crate) fn sample() -> LinkRunSummary {
         link: "published/dialup-56k".to_owned(),
         seed: 1,
         exit_code: Some(0),
+        took: Some(16.4),
         congestion_control: "cubic".to_owned(),
         offloads: "none".to_owned(),
         attachment: "TUN".to_owned(),
@@ -234,7 +242,7 @@ mod tests {
         let mut crossing = super::sample();
         assert_eq!(
             crossing.line(),
-            "published/dialup-56k: down 105 kB in 74 packets, 3 dropped (2 queue full, 1 random loss), queue up to 50; up 2.51 kB in 47 packets, \
+            "published/dialup-56k: took 16.4 s, 49 kbit/s down; down 105 kB in 74 packets, 3 dropped (2 queue full, 1 random loss), queue up to 50; up 2.51 kB in 47 packets, \
              0 dropped, queue up to 1; lateness p99 137 µs, max 402 µs, bound 13.7 ms; CPU waits 3.20 ms of 16.4 s; cubic, no offloads; valid"
         );
         crossing.why_invalid = Some("too late".to_owned());

@@ -32,8 +32,11 @@ pub trait PageRecord: Record {
 /// Writes the page of a record.
 pub fn render(record: &impl PageRecord, provenance: &Provenance) -> String {
     let json = serde_json::to_string(record).expect("a record has text for keys, and nothing else can fail");
-    html_shell::page(&record.page(), provenance, &json)
+    html_shell::page(&record.page(), record.screen().as_ref(), provenance, &json)
 }
+
+/// A page shows every statistic of no more cells than this: our own choice, since those of 500 are 5 MB of tables.
+const CELLS_WITH_STATISTICS_MAX: usize = 200;
 
 impl PageRecord for Run {
     fn page(&self) -> Page<'_> {
@@ -41,11 +44,16 @@ impl PageRecord for Run {
         let charts: Vec<Block> = self.charts.iter().cloned().map(Block::Chart).collect();
         let mut figures: Vec<Block> = ratios(self).into_iter().collect();
         figures.extend(cells(self));
-        if !self.cells.is_empty() {
+        if (1..=CELLS_WITH_STATISTICS_MAX).contains(&self.cells.len()) {
             figures.push(Block::Folded {
                 summary: "Every statistic of every figure".to_owned(),
                 blocks: statistics(self),
             });
+        }
+        if self.cells.len() > CELLS_WITH_STATISTICS_MAX {
+            figures.push(Block::Text(
+                "Every statistic of every figure is in the data below, and in the formats json and csv of `lastmile report`.".to_owned(),
+            ));
         }
         Page {
             title: &self.study,
@@ -71,7 +79,7 @@ impl PageRecord for Run {
 }
 
 /// What a world is called on a page.
-fn world(name: &str) -> String {
+pub(crate) fn world(name: &str) -> String {
     match name {
         "sim" => "simulated".to_owned(),
         "emu" => "emulated".to_owned(),

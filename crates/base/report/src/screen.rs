@@ -9,7 +9,8 @@ use crate::terminal::{TerminalStyle, replace_control_characters, wrap};
 /// The most lines of a screen. The 24th of a terminal is for the name of the report.
 pub const LINES_MAX: usize = 23;
 
-/// The most lines of doubts, and of the answer.
+/// The most lines of the question, of doubts, and of the answer.
+const QUESTION_LINES_MAX: usize = 3;
 const DOUBT_LINES_MAX: usize = 2;
 const ANSWER_LINES_MAX: usize = 8;
 
@@ -19,6 +20,7 @@ const BAR_WIDTH_MIN: usize = 10;
 const BAR_WIDTH_MAX: usize = 30;
 const NAME_WIDTH_MAX: usize = 28;
 const NAME_WIDTH_MIN: usize = 8;
+const LAST_WORDS_WIDTH_MIN: usize = 14;
 
 /// What a terminal shows by default.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -79,7 +81,7 @@ impl Screen {
 /// The screen, in at most [`LINES_MAX`] lines, none wider than `style` allows.
 pub fn render(screen: &Screen, style: TerminalStyle) -> String {
     let width = usize::from(style.width).clamp(40, 100);
-    let question = shorten_to_lines(&screen.question, width, 2);
+    let question = shorten_to_lines(&screen.question, width, QUESTION_LINES_MAX);
     let doubts: Vec<String> = match screen.doubts.split_first() {
         None => Vec::new(),
         Some((first, rest)) => {
@@ -113,10 +115,9 @@ pub fn render(screen: &Screen, style: TerminalStyle) -> String {
         + usize::from(screen.table.is_some());
     let room = LINES_MAX.saturating_sub(fixed.iter().map(|part| part.len()).sum::<usize>() + blank_lines);
     // A head, some rows, and the number of the others.
-    let table_min = screen
-        .table
-        .as_ref()
-        .map_or(0, |grid| grid.rows.len().min(ROWS_MIN + 1) + 1);
+    let table_min = screen.table.as_ref().map_or(0, |grid| {
+        grid.rows.len().min(ROWS_MIN + 1) + 1 + usize::from(!grid.title.is_empty())
+    });
     let bars = draw_bars(&screen.bars, width, room.saturating_sub(table_min));
     let table = screen.table.as_ref().map_or_else(Vec::new, |grid| {
         draw_table(grid, &screen.spare_columns, width, room.saturating_sub(bars.len()))
@@ -210,6 +211,8 @@ fn bar_of(share: f64, width: usize) -> String {
 
 /// A head and a line for each row, in at most `lines_max` lines, without the spare columns that do not fit.
 fn draw_table(grid: &Grid, spare: &[&str], width: usize, lines_max: usize) -> Vec<String> {
+    let caption = shorten(&grid.title, width);
+    let lines_max = lines_max - usize::from(!caption.is_empty()).min(lines_max);
     if lines_max < 3 {
         return Vec::new();
     }
@@ -225,7 +228,18 @@ fn draw_table(grid: &Grid, spare: &[&str], width: usize, lines_max: usize) -> Ve
             .max(length(&grid.columns[at].name))
             .min(NAME_WIDTH_MAX)
     };
-    let total = |columns: &[usize]| columns.iter().map(|at| column_width(*at) + 2).sum::<usize>();
+    // Words at the end take what is left of a line.
+    let total = |columns: &[usize]| {
+        let Some((last, first)) = columns.split_last() else {
+            return 0;
+        };
+        let least = if grid.columns[*last].figures {
+            NAME_WIDTH_MAX
+        } else {
+            LAST_WORDS_WIDTH_MIN
+        };
+        first.iter().map(|at| column_width(*at) + 2).sum::<usize>() + column_width(*last).min(least) + 2
+    };
     for name in spare {
         if total(&columns) <= width + 2 {
             break;
@@ -253,7 +267,6 @@ fn draw_table(grid: &Grid, spare: &[&str], width: usize, lines_max: usize) -> Ve
                 format!("{text:width$}  ")
             };
         }
-        // Words at the end take the rest of the line.
         let room = width.saturating_sub(length(&line));
         let text = replace_control_characters(&text(*last));
         line += &if grid.columns[*last].figures {
@@ -263,7 +276,11 @@ fn draw_table(grid: &Grid, spare: &[&str], width: usize, lines_max: usize) -> Ve
         };
         shorten(line.trim_end(), width)
     };
-    let mut lines = vec![line(&|at| grid.columns[at].name.clone())];
+    let mut lines: Vec<String> = Some(caption)
+        .filter(|caption| !caption.is_empty())
+        .into_iter()
+        .collect();
+    lines.push(line(&|at| grid.columns[at].name.clone()));
     lines.extend((0..shown).map(|row| line(&|at| cell(at, row).to_owned())));
     if shown < rows.len() {
         lines.push(format!("{} more: --details", rows.len() - shown));

@@ -23,12 +23,15 @@ impl BitRate {
         self.0.get()
     }
 
-    /// Reads `"512 kbit/s"`, rounded to a whole bit per second.
+    /// Reads `"512 kbit/s"`, also written `512kbps` and `512kbit`, rounded to a whole bit per second.
     ///
     /// # Errors
     /// When the number or its unit is missing or unknown, or the rate is below 1 bit/s or above 10 Tbit/s.
     pub fn parse(text: &str) -> Result<Self, ParseQuantityError> {
-        let value = KIND.parse(text)?.round();
+        let trimmed = text.trim();
+        let number = trimmed.strip_suffix("bps").or_else(|| trimmed.strip_suffix("bit"));
+        let in_full = number.and_then(|number| KIND.parse(&format!("{number}bit/s")).ok());
+        let value = in_full.map_or_else(|| KIND.parse(text), Ok)?.round();
         if value > 1e13 {
             return Err(KIND.error(text, "it is above 10 Tbit/s"));
         }
@@ -56,6 +59,13 @@ mod tests {
 
     #[test]
     fn rates_are_read_and_printed_in_the_fields_terms() {
+        for short in ["5 Mbps", "5Mbit", "5000kbps"] {
+            assert_eq!(
+                short.parse::<BitRate>().unwrap().bits_per_second(),
+                5_000_000,
+                "{short}"
+            );
+        }
         let rate: BitRate = "1638.4 kbit/s".parse().unwrap();
         assert_eq!(rate.bits_per_second(), 1_638_400);
         assert_eq!(rate.to_string(), "1.6384 Mbit/s");
@@ -71,11 +81,11 @@ mod tests {
                 .contains("below 1 bit/s")
         );
         assert!(
-            "5 Mbps"
+            "5 MB/s"
                 .parse::<BitRate>()
                 .unwrap_err()
                 .to_string()
-                .contains("unknown unit \"Mbps\"")
+                .contains("unknown unit \"MB/s\"")
         );
     }
 }

@@ -3,6 +3,7 @@
 use super::{CpuArg, FormatArg, WORLDS, one_of, parse_from_one};
 use clap::Args;
 use lastmile_advise::record::Server;
+use lastmile_advise::rules::Rule;
 use lastmile_codec::content::Coding;
 use lastmile_testbed::http::Version;
 use lastmile_testbed::settings::World;
@@ -90,6 +91,13 @@ pub(crate) struct AdviseArgs {
     /// How many replays run at once; the figures do not depend on it [default: the number of cores]
     #[arg(long, value_name = "N", value_parser = |text: &str| parse_from_one::<NonZeroUsize>(text, None))]
     pub(crate) threads: Option<NonZeroUsize>,
+
+    /// Exit with code 99 where this holds on a link: 'page_time>3s', 'page_time(gzip:6)>3s', 'saving>20%'; may be given several times
+    ///
+    /// page_time is that of the page as recorded, or under the named setting; saving is what the recommended settings save of it. A rule is
+    /// broken where the whole 95 % interval lies beyond the bound.
+    #[arg(long, value_name = "RULE", value_parser = Rule::parse)]
+    pub(crate) fail_on: Vec<Rule>,
 
     #[command(flatten)]
     pub(crate) format: FormatArg,

@@ -8,18 +8,23 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile compare runs/bulk-20260131-142359 runs/bulk-20260201-091500
+  lastmile compare --last bulk
   lastmile compare before.json after.json --fail-on 'p95(transfer_time)>+5%'
   lastmile compare before.json after.json --fail-on 'p95>+5%' --format md
 
 The last two exit with 99 where a figure certainly grew by more than 5 %.")]
 pub(crate) struct CompareArgs {
     /// The run to compare with: a folder, or a file that `lastmile run` or `lastmile load` printed with --format json
-    #[arg(value_name = "BEFORE")]
-    pub(crate) before: PathBuf,
+    #[arg(value_name = "BEFORE", required_unless_present = "last")]
+    pub(crate) before: Option<PathBuf>,
 
     /// The run to compare, likewise
-    #[arg(value_name = "AFTER")]
-    pub(crate) after: PathBuf,
+    #[arg(value_name = "AFTER", required_unless_present = "last")]
+    pub(crate) after: Option<PathBuf>,
+
+    /// Compare the last two runs of this study under runs/
+    #[arg(long, value_name = "STUDY", conflicts_with_all = ["before", "after"])]
+    pub(crate) last: Option<String>,
 
     /// Exit 99 where a figure changed like this, in per cent: STATISTIC(FIGURE)>+5%, or <-5%
     ///

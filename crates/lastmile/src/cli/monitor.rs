@@ -219,6 +219,10 @@ pub(crate) struct SubscribeArgs {
 pub(crate) struct AuditArgs {
     #[command(flatten)]
     pub(crate) monitor: MonitorArg,
+
+    /// The format of stdout
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) format: super::link::SummaryFormat,
 }
 
 /// Make a new folder of what is whole in a damaged one, of a monitor or a sensor

@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 #[command(after_help = "Examples:
   lastmile profiles list                          all, with their figures
   lastmile profiles list wpt                      those of one set
+  lastmile profiles list 3g                       the 3G of every set
   lastmile profiles show wpt/3g                   one, with its figures' source
   lastmile profiles show 'wpt/3g+loss=1%'         a profile with changes
   lastmile profiles diff wpt/3g chrome/slow-3g    how two differ")]
@@ -20,9 +21,9 @@ pub(crate) struct ProfilesArgs {
 pub(crate) enum ProfilesVerb {
     /// List the link profiles with their figures
     List {
-        /// Only those of this set: chrome, wpt, published ... [default: all]
-        #[arg(value_name = "SET")]
-        set: Option<String>,
+        /// Only those whose names and sets have all these words: wpt, 3g, 'chrome slow' [default: all]
+        #[arg(value_name = "WORD")]
+        words: Vec<String>,
         #[command(flatten)]
         format: FormatArg,
     },

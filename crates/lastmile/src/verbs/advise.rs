@@ -5,7 +5,7 @@ use crate::exit::Exit;
 #[cfg(target_os = "linux")]
 use crate::exit::UnavailableError;
 use crate::report_file::{ReportFile, print_with_report};
-use crate::{cost_table, interrupt, links, output, privileges, progress, run_store};
+use crate::{cost_table, fail_on, interrupt, links, output, privileges, progress, run_store};
 use anyhow::Context as _;
 use lastmile_advise::record::Advice;
 use lastmile_advise::{self as advise, AdviseError, Options, Phase, Progress, har};
@@ -110,7 +110,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     let written = archives.map_or(Ok(()), |folder| write_archives(&folder, &advice, &traffic));
     print_with_report(&advice, report.as_ref(), args.format.format(), false)?;
     written?;
-    Ok(Exit::Done)
+    Ok(fail_on::advice_exit(&args.fail_on, &advice))
 }
 
 /// The folder that `--har` names.
@@ -151,8 +151,8 @@ fn refuse_address(traffic: &Path) -> anyhow::Result<()> {
     let name = traffic.to_string_lossy();
     anyhow::ensure!(
         !name.starts_with("http://") && !name.starts_with("https://"),
-        "{name}: this is an address, and advise reads a recording; load the page in a browser with the network panel open and caches off, \
-         \"Save all as HAR with content\", and give that file's path"
+        "{name}: this is an address, and advise reads a recording; `lastmile record {name}` makes one with an installed Chromium; or load the page in a \
+         browser with the network panel open and caches off, \"Save all as HAR with content\", and give that file's path"
     );
     Ok(())
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// When a link or a set is unknown.
 pub(crate) fn profiles(verb: ProfilesVerb) -> anyhow::Result<Exit> {
     let (table, format) = match verb {
-        ProfilesVerb::List { set, format } => (list(set.as_deref())?, format),
+        ProfilesVerb::List { words, format } => (list(&words)?, format),
         ProfilesVerb::Show { link, format } => (show(&links::link(&link)?), format),
         ProfilesVerb::Diff { a, b, format } => (differences(&links::link(&a)?, &links::link(&b)?), format),
     };
@@ -23,17 +23,20 @@ pub(crate) fn profiles(verb: ProfilesVerb) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn list(set: Option<&str>) -> anyhow::Result<Table> {
+fn list(words: &[String]) -> anyhow::Result<Table> {
+    let has = |profile: &&lastmile_link::Profile, word: &String| {
+        let word = word.to_lowercase();
+        [&profile.id, &profile.set_title]
+            .iter()
+            .any(|text| text.to_lowercase().contains(&word))
+    };
     let profiles: Vec<_> = all_profiles()
-        .filter(|profile| set.is_none_or(|set| profile.set == set))
+        .filter(|profile| words.iter().all(|word| has(profile, word)))
         .collect();
     if profiles.is_empty() {
         let sets: BTreeSet<_> = all_profiles().map(|profile| profile.set.as_str()).collect();
         let sets = sets.into_iter().collect::<Vec<_>>().join(", ");
-        bail!(
-            "there is no set of profiles {:?}; the sets are {sets}",
-            set.unwrap_or_default()
-        );
+        bail!("no link profile is called {:?}; the sets are {sets}", words.join(" "));
     }
     let figure = |link: &LinkSpec, what: &str| {
         let row = describe(link).into_iter().find(|row| row.what == what);

@@ -9,7 +9,10 @@ use crate::{output, run_store};
 /// # Errors
 /// When the folder holds no run, is damaged, or cannot be written.
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
-    let folder = run_store::open_run(&args.run)?;
+    let folder = match (&args.run, &args.last) {
+        (Some(run), _) => run_store::open_run(run)?,
+        (None, study) => run_store::latest(study.as_deref().expect("clap asks for a run or a study"))?,
+    };
     let kept = folder.read()?;
     run_store::note_missing_repeats(&folder, &kept)?;
     let run = run_store::record(&folder, &kept, &kept.study)?;

@@ -16,7 +16,7 @@ const WIDTHS: [u32; 4] = [320, 390, 800, 1400];
 
 /// Opens each page at each width, and writes its problems.
 const LOOK: &str = r#"
-const { pages, widths } = JSON.parse(document.getElementById("asked").textContent);
+const { pages, widths, axe } = JSON.parse(document.getElementById("asked").textContent);
 const listen = `<script>
   window.problems = [];
   addEventListener("error", event => problems.push("error: " + event.message));
@@ -31,6 +31,44 @@ const frames = Object.entries(pages).flatMap(([name, text]) => widths.map(width 
   document.body.append(frame);
   return { name, width, frame };
 }));
+// By keyboard: the marks of charts are read out, series hide and come back, tables sort, tabs change.
+const use = page => {
+  const problems = [];
+  const press = (element, key) => element.dispatchEvent(new page.defaultView.KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  const live = page.querySelector(".live");
+  for (const svg of page.querySelectorAll("svg.chart[tabindex]")) {
+    if (!svg.getClientRects().length) continue;
+    press(svg, "ArrowRight");
+    const first = live.textContent;
+    press(svg, "ArrowRight");
+    if (!first) problems.push("says nothing of a mark");
+    for (const entry of svg.querySelectorAll("[aria-pressed]")) {
+      press(entry, "Enter");
+      if (entry.getAttribute("aria-pressed") !== "false") problems.push("hides no series");
+      press(entry, "Enter");
+      if (entry.getAttribute("aria-pressed") !== "true") problems.push("shows a series no more");
+    }
+  }
+  for (const table of page.querySelectorAll(".scroll table")) {
+    const head = [...table.querySelectorAll("th")].at(-1);
+    const sort = head.querySelector("button");
+    if (!sort) continue;
+    const before = table.tBodies[0].rows.length;
+    sort.click();
+    if (head.getAttribute("aria-sort") !== "ascending" || table.tBodies[0].rows.length !== before) problems.push("does not sort");
+  }
+  const tabs = [...page.querySelectorAll("[role=tab]")];
+  tabs.forEach(tab => {
+    tab.click();
+    const shown = [...page.querySelectorAll("[role=tabpanel]")].filter(panel => !panel.hidden);
+    if (shown.length !== 1 || shown[0].id !== tab.getAttribute("aria-controls")) problems.push("opens another tab");
+  });
+  for (const row of [...page.querySelectorAll(".waterfall li.row")].filter(row => row.getClientRects().length).slice(0, 2)) {
+    row.focus();
+    if (page.activeElement !== row || live.textContent !== row.title) problems.push("says nothing of a request");
+  }
+  return problems;
+};
 const look = ({ name, width, frame }) => {
   const page = frame.contentDocument;
   const problems = [...frame.contentWindow.problems];
@@ -58,9 +96,14 @@ const look = ({ name, width, frame }) => {
   }
   for (const link of page.querySelectorAll("nav.contents a"))
     if (!page.querySelector(link.getAttribute("href"))) problems.push("leads nowhere: " + link.textContent);
+  if (name !== "broken") {
+    const first = page.querySelector("figure.bars, figure.drawing")?.getBoundingClientRect().top + frame.contentWindow.scrollY;
+    if (width > 1000 && !(first < 900)) problems.push(`begins its first picture at ${first}`);
+    problems.push(...use(page));
+  }
   if (name === "study" || name === "load") {
     const first = page.querySelector("figure.drawing")?.getBoundingClientRect().top;
-    if (!(first < page.querySelector("table").getBoundingClientRect().top)) problems.push("has a table before its first picture");
+    if (!(first < page.querySelector(".scroll table").getBoundingClientRect().top)) problems.push("has a table before its first picture");
     if (!page.querySelector(".ring")) problems.push("marks no knee");
   }
   if (name === "study") {
@@ -70,7 +113,19 @@ const look = ({ name, width, frame }) => {
   if (page.getElementById("download")?.hidden !== false) problems.push("offers no data to save");
   return problems.map(problem => ({ name, width, problem }));
 };
-onload = () => { document.getElementById("found").textContent = JSON.stringify(frames.flatMap(look)); };
+// What axe-core finds serious, in the widest and the narrowest frame of each page.
+const judge = async ({ name, width, frame }) => {
+  if (!axe || name === "broken" || ![390, 1400].includes(width)) return [];
+  frame.contentDocument.head.append(Object.assign(frame.contentDocument.createElement("script"), { textContent: axe }));
+  const { violations } = await frame.contentWindow.axe.run(frame.contentDocument, { resultTypes: ["violations"] });
+  const serious = violations.filter(one => ["serious", "critical"].includes(one.impact));
+  return serious.map(one => ({ name, width, problem: `${one.id}: ${one.help}: ${one.nodes[0].html}` }));
+};
+onload = async () => {
+  const found = frames.flatMap(look);
+  const judged = await Promise.all(frames.map(judge)).catch(error => [{ name: "axe-core", width: 0, problem: String(error) }]);
+  document.getElementById("found").textContent = JSON.stringify([...found, ...judged.flat()]);
+};
 "#;
 
 /// A study with a chart of each kind.
@@ -128,9 +183,19 @@ pub(crate) fn chromium() -> Option<&'static str> {
     NAMES.iter().find(there).copied()
 }
 
+/// The script of axe-core, where it is installed.
+fn axe() -> Option<String> {
+    let script = "../../peers/axe-core/target/node_modules/axe-core/axe.min.js";
+    let read = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(script));
+    if read.is_err() {
+        eprintln!("skipped in part: axe-core is not installed (make peers installs it)");
+    }
+    read.ok()
+}
+
 /// The problems of pages, by name, each with its text.
 fn problems(chromium: &str, sandbox: &Sandbox, pages: &Value) -> Vec<Value> {
-    let asked = json!({"pages": pages, "widths": WIDTHS})
+    let asked = json!({"pages": pages, "widths": WIDTHS, "axe": axe()})
         .to_string()
         .replace('<', "\\u003c");
     let around = format!(
@@ -141,7 +206,13 @@ fn problems(chromium: &str, sandbox: &Sandbox, pages: &Value) -> Vec<Value> {
     let folder = |name: &str| sandbox.path().join(name).display().to_string();
     let output = Command::new(chromium)
         // Without its sandbox it starts as root too; the pages that it opens are ours.
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--dump-dom",
+            "--virtual-time-budget=600000",
+        ])
         .arg(format!("--user-data-dir={}", folder("chromium")))
         .arg(format!("file://{}", folder("look.html")))
         .output()

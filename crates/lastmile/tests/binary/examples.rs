@@ -17,8 +17,10 @@ use std::thread;
 use std::time::Duration;
 
 /// What examples of these verbs need while they run: commands that say where they listen, and go on.
-const SERVICES: [(&str, &[&str]); 6] = [
+const SERVICES: [(&str, &[&str]); 8] = [
     ("link", &["./server"]),
+    ("time", &["./server"]),
+    ("record", &["./server"]),
     ("load", &["./server"]),
     (
         "emit",
@@ -46,7 +48,9 @@ const ENDLESS: [(&str, &str); 6] = [
 ];
 
 /// Options that make an example cheap, behind what it begins with. Nothing else of it is changed.
-const SHORTENED: [(&str, &str); 9] = [
+const SHORTENED: [(&str, &str); 11] = [
+    ("lastmile record", "--timeout 5s"),
+    ("lastmile time", "--repeats 1"),
     ("lastmile advise", "--repeats 1"),
     ("lastmile advise shop.har --link wpt/3g --world", "--browser-repeats 1"),
     ("lastmile tune chat.txt --link", "--repeats 1 --pace 500/s"),
@@ -131,6 +135,9 @@ enum Miss {
 }
 
 fn run(sandbox: &Sandbox, example: &str) -> Result<(), Miss> {
+    if example.starts_with("lastmile record") && (example.contains("https:") || chromium().is_none()) {
+        return Err(Miss::Skipped("it needs that site, or a Chromium".to_owned()));
+    }
     if example.contains("--store nats:") {
         return Err(Miss::Skipped("it needs a NATS server".to_owned()));
     }

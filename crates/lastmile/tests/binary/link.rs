@@ -7,6 +7,7 @@ mod behind;
 mod client;
 mod leftovers;
 mod passed_on;
+mod timed;
 mod ways;
 
 use crate::sandbox::{Ended, LASTMILE};

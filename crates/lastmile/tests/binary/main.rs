@@ -22,6 +22,7 @@ mod inspect;
 mod link;
 #[cfg(target_os = "linux")]
 mod load;
+mod record;
 mod refusals;
 mod resume;
 mod run;

@@ -684,17 +684,21 @@ impl PageRecord for Advice {
         first.push(recommendations(advice));
         first.extend(doubts(advice));
         let findings = advice.findings.iter().cloned().map(Block::Finding).collect();
-        let mut sections = vec![
-            ("Answer".to_owned(), first),
-            ("Findings".to_owned(), findings),
-            ("To paste".to_owned(), snippets(advice)),
-        ];
+        let mut sections = vec![("Answer".to_owned(), first)];
         for link in &advice.links {
             sections.push((format!("On {}", link.name), link_blocks(advice, link, Detail::All)));
         }
         let charts = advice.charts.iter().cloned().map(Block::Chart).collect();
         let exhibits = advice.exhibits.iter().map(|table| Block::Grid(table.into())).collect();
-        sections.extend([("Charts".to_owned(), charts), ("Exhibits".to_owned(), exhibits)]);
+        sections.extend([
+            ("Charts".to_owned(), charts),
+            ("Findings".to_owned(), findings),
+            ("Exhibits".to_owned(), exhibits),
+            (
+                "To paste".to_owned(),
+                Block::folded("Configuration of the server", snippets(advice)),
+            ),
+        ]);
         let Advice {
             traffic, seed, version, ..
         } = advice;

@@ -14,6 +14,7 @@
 //! | what servers do, and the bandwidth up to which a setting pays | `snippets`, `break_even` |
 //! | the page in a real browser, where that is asked for | `browser_loads` |
 //! | the simulated loads for other tools | `har` |
+//! | rules that a build is held to | `rules` |
 //! | the record and its sentences | `answer`, `prose`, `extra_tables`, `doubts` |
 //!
 //! Replays of one repeat share their random choices under every setting, so that settings are compared in pairs. Work is spread over
@@ -40,6 +41,7 @@ mod prose;
 pub mod record;
 mod replays;
 mod response_classes;
+pub mod rules;
 mod screen;
 mod search;
 mod select;

@@ -1,5 +1,7 @@
 //! The tables and sentences of a capture.
 
+mod screen;
+
 use crate::csv;
 use crate::record::{
     Comment, Connection, FrameCounts, FramesOfKind, FramesOfStation, Handshake, Http, Inspection, Opening, Sent,
@@ -10,6 +12,7 @@ use lastmile_report::document::{Block, Detail, Grid, Record, RowEmphasis};
 use lastmile_report::number::{count, counted, percent, quantity, with_decimals};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::Figure;
+use lastmile_report::screen::Screen;
 
 impl Record for Inspection {
     /// The capture in the order of a terminal: a summary, then the tables, as far as they fit on a few screens.
@@ -23,14 +26,24 @@ impl Record for Inspection {
     fn rows(&self) -> Rows {
         csv::inspection(self)
     }
+
+    fn screen(&self) -> Option<Screen> {
+        Some(screen::screen(self))
+    }
 }
 
 /// How many flows or transactions a terminal and a page show: our own choice. The other formats have all.
 const ROWS_SHORT: usize = 20;
 const ROWS_LONG: usize = 500;
 
-/// What is in the capture, in two sentences.
+/// What is in the capture, in a few sentences.
 fn answer(inspection: &Inspection) -> String {
+    let (capture, sentences) = answer_parts(inspection);
+    std::iter::once(capture).chain(sentences).collect::<Vec<_>>().join(" ")
+}
+
+/// A sentence on the capture, and those on what TCP and HTTP carried.
+fn answer_parts(inspection: &Inspection) -> (String, Vec<String>) {
     let Inspection {
         capture,
         connections,
@@ -45,7 +58,7 @@ fn answer(inspection: &Inspection) -> String {
             .sum()
     };
     let (payload, once) = (sum(|sent| sent.payload_bytes), sum(|sent| sent.payload_once_bytes));
-    let mut text = format!(
+    let about = format!(
         "{}: {} in {}, on {} and {}.",
         capture.source,
         counted(capture.packets, "packet"),
@@ -53,23 +66,24 @@ fn answer(inspection: &Inspection) -> String {
         counted(connections.len() as u64, "TCP connection"),
         counted(udp.len() as u64, "UDP flow"),
     );
+    let mut sentences = Vec::new();
     if payload > 0 {
-        text += &format!(
-            " TCP carried {}, with {} ({} of the payload retransmitted) and {} out of order.",
+        sentences.push(format!(
+            "TCP carried {}, with {} ({} of the payload retransmitted) and {} out of order.",
             quantity(once as f64, "B"),
             counted(sum(|sent| sent.retransmissions), "retransmission"),
             percent((payload - once.min(payload)) as f64 / payload as f64),
             counted(sum(|sent| sent.out_of_order), "segment"),
-        );
+        ));
     }
     if let Some(time) = &http.time_to_last_byte {
-        text += &format!(
-            " HTTP: {}, complete after {} on average.",
+        sentences.push(format!(
+            "HTTP: {}, complete after {} on average.",
             counted(http.transactions, "transaction"),
             quantity(time.mean, &time.unit)
-        );
+        ));
     }
-    text
+    (about, sentences)
 }
 
 /// Every table that has a row.

@@ -301,8 +301,6 @@ impl PageRecord for Tuning {
         let mut sections = vec![
             ("Answer".to_owned(), first),
             ("Thresholds".to_owned(), thresholds(self).into_iter().collect()),
-            ("Findings".to_owned(), findings),
-            ("To paste".to_owned(), snippets(self)),
         ];
         for stream in &self.directions {
             let head = format!("What was {}", stream.direction.name());
@@ -311,10 +309,17 @@ impl PageRecord for Tuning {
         for link in &self.links {
             sections.push((format!("On {}", self.link_label(link)), link_blocks(link)));
         }
+        sections.extend([
+            ("Findings".to_owned(), findings),
+            (
+                "To paste".to_owned(),
+                Block::folded("Configuration of server and client", snippets(self)),
+            ),
+        ]);
         let source = &self.transcript.source;
         Page {
             title: source,
-            kind: "self",
+            kind: "tuning",
             question: "Which compression suits these messages, and what does it cost?",
             facts: vec![
                 source.clone(),

@@ -34,14 +34,14 @@ pub(crate) fn failed_runs(failures: &[(u64, &Failure)], repeats: u64) -> Option<
 }
 
 /// `few-runs`: something varied between the runs, and there are too few of them to say how much.
-pub(crate) fn few_runs(runs: usize, something_varied: bool) -> Option<Doubt> {
+pub fn few_runs(runs: usize, something_varied: bool) -> Option<Doubt> {
     let text = || format!("{runs} runs with random variation between them: confidence intervals need {FEW} or more");
     (runs < FEW && something_varied).then(|| Doubt::new(DoubtKind::FewRuns, text()))
 }
 
 /// `slow-first-run`: the first run took more than a tenth longer than the mean of the others, and exceeds it by more than three of
 /// their standard deviations; both bounds are our own choice. A meaningful deviation needs at least three others.
-pub(crate) fn slow_first_run(figure: &str, runs: &[f64]) -> Option<Doubt> {
+pub fn slow_first_run(figure: &str, runs: &[f64]) -> Option<Doubt> {
     let (first, rest) = runs.split_first()?;
     if rest.len() < 3 || figure::find(figure).is_ok_and(|figure| figure.unit != "s") {
         return None;

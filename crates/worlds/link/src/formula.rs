@@ -7,6 +7,7 @@ use crate::profile;
 use crate::spec::check_jitter;
 use crate::toml_table::{SettingsTable, TableVisitor};
 use crate::{DirectionSpec, LinkError, LinkSpec};
+use lastmile_units::BitRate;
 use lastmile_units::suggest::nearest;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
@@ -21,8 +22,8 @@ pub struct LinkRequest {
 }
 
 impl LinkRequest {
-    /// Reads a formula: `wpt/3g`, `wpt/3g+loss=1%+jitter=20ms`, `mine+rate=512kbit/s+one_way_delay=50ms`. Later
-    /// settings override earlier ones.
+    /// Reads a formula: `wpt/3g`, `wpt/3g+loss=1%+jitter=20ms`, `mine+rate=512kbit/s+one_way_delay=50ms`; `2Mbps,100ms` is a rate and a
+    /// round trip, and `none` a link that adds nothing. Later settings override earlier ones.
     ///
     /// # Errors
     /// Names the link, and either the key with the nearest known one, or the value with an example. An unknown profile
@@ -30,13 +31,21 @@ impl LinkRequest {
     pub fn parse(text: &str) -> Result<Self, LinkError> {
         let error = |problem: String| LinkError::of_setting("link", text.trim(), &problem);
         let (base, parts) = split_formula(text, "loss=1%");
-        let mut settings = Vec::new();
+        let (base, mut settings) = match base.split_once(',') {
+            Some((rate, round_trip)) => rate_and_round_trip(rate, round_trip).map_err(error)?,
+            None if BitRate::parse(base).is_ok() => {
+                return Err(error(format!(
+                    "it states no round trip; write it like \"{base},100ms\""
+                )));
+            }
+            None if base == NONE => (NONE.to_owned(), none()),
+            None => (base.to_owned(), Vec::new()),
+        };
         for part in parts {
             let (name, value) = part.map_err(error)?;
             let key = Key::parse(name).map_err(error)?;
             settings.push(Setting::parse(key, value).map_err(|problem| error(format!("{name}: {problem}")))?);
         }
-        let base = base.to_owned();
         Ok(Self { base, settings })
     }
 
@@ -89,6 +98,26 @@ impl LinkRequest {
             "link {link:?} does not state {missing}; write it like \"{link}+rate=512kbit/s+one_way_delay=50ms\"{meant}"
         )))
     }
+}
+
+/// The link that adds nothing.
+const NONE: &str = "none";
+
+fn none() -> Vec<Setting> {
+    [("rate", "unlimited"), ("one_way_delay", "0 s")]
+        .map(|(name, value)| setting(name, value).expect("a rate and a delay"))
+        .to_vec()
+}
+
+fn setting(name: &str, value: &str) -> Result<Setting, String> {
+    Setting::parse(Key::parse(name)?, value)
+}
+
+/// The name and the settings of a link of this rate in both directions, and this round trip.
+fn rate_and_round_trip(rate: &str, round_trip: &str) -> Result<(String, Vec<Setting>), String> {
+    let settings = vec![setting("rate", rate)?, setting("round_trip", round_trip)?];
+    let name = format!("{}-{}", rate.trim().trim_end_matches("/s"), round_trip.trim());
+    Ok((name.replace(' ', ""), settings))
 }
 
 /// Splits a formula: its base, and the name and the value of each setting. Errors show `example` of a setting.
@@ -151,7 +180,7 @@ pub fn resolve(text: &str) -> Result<LinkSpec, LinkError> {
     LinkRequest::parse(text)?.resolve_with(&mut no_traces)
 }
 
-/// The links of a list such as `wpt/3g,published/dialup-56k`; commas inside parentheses belong to a setting.
+/// The links of a list such as `wpt/3g,published/dialup-56k,2Mbps,100ms`; commas inside parentheses belong to a setting.
 ///
 /// # Errors
 /// As [`LinkRequest::parse`], for the first entry that is wrong.
@@ -165,7 +194,15 @@ pub fn parse_list(text: &str) -> Result<Vec<LinkRequest>, LinkError> {
         }
         c == ',' && depth == 0
     };
-    text.split(at_comma).map(LinkRequest::parse).collect()
+    let mut formulas: Vec<String> = Vec::new();
+    for part in text.split(at_comma) {
+        match formulas.last_mut() {
+            // The comma stands between a rate and its round trip.
+            Some(rate) if BitRate::parse(rate).is_ok() => *rate += &format!(",{part}"),
+            _ => formulas.push(part.to_owned()),
+        }
+    }
+    formulas.iter().map(|formula| LinkRequest::parse(formula)).collect()
 }
 
 impl FromStr for LinkSpec {

@@ -41,5 +41,5 @@ pub use notation::ParsePartError;
 pub use parameters::TraceReader;
 pub use profile::{Certainty, Profile, all_profiles};
 pub use spec::LinkSpec;
-pub use summary::{Difference, Row, describe, diff};
+pub use summary::{Difference, Row, describe, diff, in_words};
 pub use trace::{DeliveryTrace, OPPORTUNITY};

@@ -93,6 +93,11 @@ impl Key {
             (_, Some(name)) => (name, Side::Up),
             _ => (text, Side::Both),
         };
+        let name = match name {
+            "rtt" => "round_trip",
+            "delay" => "one_way_delay",
+            name => name,
+        };
         let known = Parameter::NAMES.into_iter().find(|(_, known)| *known == name);
         match known.map(|(parameter, _)| parameter) {
             Some(Parameter::RoundTrip) if side != Side::Both => Err(format!(

@@ -63,6 +63,27 @@ pub fn describe(link: &LinkSpec) -> Vec<Row> {
     rows
 }
 
+/// The link in a line: `2 Mbit/s down and up, round trip 100 ms (50 ms down, 50 ms up), no loss`.
+pub fn in_words(link: &LinkSpec) -> String {
+    let both = |figure: fn(&DirectionSpec) -> String, unit: &str| match (figure(&link.down), figure(&link.up)) {
+        (down, up) if down == up => format!("{down}{unit} down and up"),
+        (down, up) => format!("{down}{unit} down, {up}{unit} up"),
+    };
+    let loss = if link.down.loss == Loss::NONE && link.up.loss == Loss::NONE {
+        "no loss".to_owned()
+    } else {
+        both(loss, " loss")
+    };
+    let delay = |direction: &DirectionSpec| duration::print(direction.one_way_delay);
+    format!(
+        "{}, round trip {} ({} down, {} up), {loss}",
+        both(rate, ""),
+        duration::print(link.round_trip()),
+        delay(&link.down),
+        delay(&link.up)
+    )
+}
+
 /// The rows in which two links differ: their figures, and the sources of those.
 pub fn diff(a: &LinkSpec, b: &LinkSpec) -> Vec<Difference> {
     let (a, b) = (describe(a), describe(b));

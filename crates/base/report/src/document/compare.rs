@@ -1,11 +1,14 @@
 //! The tables and sentences of a comparison.
 
+mod screen;
+
 use super::{Block, Detail, Grid, Note, Record, RowEmphasis, factors, levels_text, readable};
 use crate::compare::rule::{Breach, JointChange};
 use crate::compare::{Change, Comparison, UNDECIDED, Unmatched, Verdict};
 use crate::csv::{self, Rows};
 use crate::number::{NO_NUMBER, quantity, signed_percent};
 use crate::record::Levels;
+use crate::screen::Screen;
 
 impl Record for Comparison {
     /// The comparison: the verdicts counted, the rules, then every change that is more than noise.
@@ -21,6 +24,10 @@ impl Record for Comparison {
 
     fn rows(&self) -> Rows {
         csv::comparison(self)
+    }
+
+    fn screen(&self) -> Option<Screen> {
+        Some(screen::screen(self))
     }
 }
 

@@ -1,11 +1,14 @@
 //! The tables and sentences of a run.
 
+mod screen;
+
 use super::{
     Block, Detail, Grid, Record, RowEmphasis, factors, levels_text, readable, row_head, standing, with_shared,
 };
 use crate::csv::{self, Rows};
 use crate::number::{interval, mean_and_spread, percent, quantity, with_decimals};
 use crate::record::{Cell, Figure, Published, Ratio, Run};
+use crate::screen::Screen;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Record for Run {
@@ -43,6 +46,10 @@ impl Record for Run {
 
     fn rows(&self) -> Rows {
         csv::run(self)
+    }
+
+    fn screen(&self) -> Option<Screen> {
+        Some(screen::screen(self))
     }
 }
 
@@ -156,10 +163,7 @@ pub(crate) fn thresholds(run: &Run) -> Option<Block> {
         .word_columns(["held"]);
     for threshold in &run.thresholds {
         let (held, tone) = standing(threshold);
-        // A threshold is on one figure: the rule names it, and the cells give its unit.
-        let figure = threshold.rule.split(['(', ')']).nth(1).unwrap_or_default();
-        let unit = run.cells.iter().find_map(|cell| Some(&cell.figures.get(figure)?.unit));
-        let found = quantity(threshold.found, unit.map_or("1", String::as_str));
+        let found = screen::threshold_value(run, threshold);
         let mut cells = vec![threshold.rule.clone()];
         if any_part {
             cells.push(threshold.part.as_deref().map_or_else(String::new, readable));

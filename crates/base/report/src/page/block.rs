@@ -1,7 +1,9 @@
 //! Renders the pieces of a document as HTML.
 
+use crate::csv::Rows;
 use crate::document::{Block, Grid, Note, RowEmphasis};
-use crate::record::{Chart, Finding};
+use crate::number::{interval, quantity};
+use crate::record::{Axis, Chart, Finding, Point, Scale, Source};
 use lastmile_chart::escape::Text;
 use lastmile_chart::heatmap::{self, HeatMap};
 use lastmile_chart::waterfall::Waterfall;
@@ -45,7 +47,10 @@ impl Blocks {
                 Block::Grid(grid) => self.write_grid(out, grid)?,
                 Block::Code { title, text, note } => {
                     let (caption, text) = (caption(title, note), Text(text));
-                    writeln!(out, "<figure class=\"code\">{caption}<pre>{text}</pre></figure>")?;
+                    writeln!(
+                        out,
+                        "<figure class=\"code\">{caption}<pre tabindex=\"0\">{text}</pre></figure>"
+                    )?;
                 }
                 Block::Chart(chart) => self.write_chart(out, chart)?,
                 Block::Heat(map) => self.write_heat(out, map)?,
@@ -73,10 +78,14 @@ impl Blocks {
 
     fn write_chart(&mut self, out: &mut String, chart: &Chart) -> std::fmt::Result {
         let id = self.begin_drawing(out, &chart.title, &chart.note)?;
+        if let Some(ranked) = ranked(chart) {
+            write_ranked(out, chart, &ranked)?;
+            return writeln!(out, "<template>{}</template></figure>", Text(chart_csv(chart)));
+        }
         // The page has both layouts and the style shows one, so that no script has to measure the window.
         out.push_str(&chart::svg(chart, Layout::Wide, &id));
         out.push_str(&chart::svg(chart, Layout::Narrow, &id));
-        writeln!(out, "</figure>")
+        writeln!(out, "<template>{}</template></figure>", Text(chart_csv(chart)))
     }
 
     fn write_heat(&mut self, out: &mut String, map: &HeatMap) -> std::fmt::Result {
@@ -156,6 +165,132 @@ impl Blocks {
         }
         writeln!(out, "</figure>")
     }
+}
+
+/// A chart of more names than these, with one series, is drawn as ranked bars; so many of them are open: our own choice.
+const NAMES_UPRIGHT_MAX: usize = 6;
+const RANKED_OPEN: usize = 5;
+
+/// What a reader looks for first in a ranking.
+const FAMILIAR: [&str; 6] = [
+    "recommended",
+    "as recorded",
+    "not compressed",
+    "gzip:6",
+    "br:5",
+    "identity",
+];
+
+/// The points of a chart of one series over many names, the least first.
+fn ranked(chart: &Chart) -> Option<Vec<(&str, &Point)>> {
+    let (Scale::Named(names), [series]) = (&chart.x.scale, chart.series.as_slice()) else {
+        return None;
+    };
+    let points = series
+        .points
+        .iter()
+        .map(|point| Some((names.get(point.x as usize)?.as_str(), point)));
+    let mut points: Vec<(&str, &Point)> = points.collect::<Option<_>>()?;
+    let is_drawn =
+        names.len() > NAMES_UPRIGHT_MAX && points.iter().all(|(_, point)| point.y.is_finite() && point.y >= 0.0);
+    points.sort_by(|(_, one), (_, other)| one.y.total_cmp(&other.y));
+    is_drawn.then_some(points)
+}
+
+/// The familiar names and the best, and the others folded.
+fn write_ranked(out: &mut String, chart: &Chart, ranked: &[(&str, &Point)]) -> std::fmt::Result {
+    let longest = ranked.iter().map(|(_, point)| point.y).fold(0.0, f64::max);
+    let row = |(name, point): &(&str, &Point)| {
+        let spread = point
+            .spread
+            .map_or_else(String::new, |spread| format!(" ({})", interval(spread, &chart.y.unit)));
+        (
+            (*name).to_owned(),
+            point.y / longest,
+            quantity(point.y, &chart.y.unit) + &spread,
+        )
+    };
+    let familiar = ranked
+        .iter()
+        .filter(|(name, _)| FAMILIAR.contains(name))
+        .count()
+        .min(RANKED_OPEN);
+    let mut others = RANKED_OPEN - familiar;
+    let (open, folded): (Vec<_>, Vec<_>) = ranked.iter().partition(|(name, _)| {
+        let is_other = !FAMILIAR.contains(name);
+        let is_open = !is_other || others > 0;
+        others -= usize::from(is_other && is_open);
+        is_open
+    });
+    out.push_str("<div class=\"bars\">");
+    write_bar_table(out, "", open.iter().map(row))?;
+    if !folded.is_empty() {
+        write!(out, "<details><summary>all {}</summary>", ranked.len())?;
+        write_bar_table(out, "", ranked.iter().map(row))?;
+        out.push_str("</details>");
+    }
+    writeln!(out, "</div>")
+}
+
+/// A row for each bar: its name, its share of the longest, its figure. The caption is markup.
+pub(super) fn write_bar_table<T: AsRef<str>>(
+    out: &mut String,
+    caption: &str,
+    rows: impl Iterator<Item = (T, f64, String)>,
+) -> std::fmt::Result {
+    out.push_str("<table>");
+    if !caption.is_empty() {
+        write!(out, "<caption>{caption}</caption>")?;
+    }
+    for (name, share, figures) in rows {
+        let share = if share.is_finite() {
+            share.clamp(0.0, 1.0) * 100.0
+        } else {
+            0.0
+        };
+        writeln!(
+            out,
+            "<tr><th scope=\"row\">{}</th><td><i style=\"width:{share:.2}%\"></i></td><td>{}</td></tr>",
+            Text(name.as_ref()),
+            Text(figures)
+        )?;
+    }
+    writeln!(out, "</table>")
+}
+
+/// The points of a chart, a row each, in base units.
+fn chart_csv(chart: &Chart) -> String {
+    let head = |axis: &Axis| match axis.unit.as_str() {
+        "" | "1" => axis.label.clone(),
+        unit => format!("{} ({unit})", axis.label),
+    };
+    let mut rows = Rows::default();
+    rows.row([
+        "series".to_owned(),
+        "source".to_owned(),
+        head(&chart.x),
+        head(&chart.y),
+        "low".to_owned(),
+        "high".to_owned(),
+    ]);
+    for series in &chart.series {
+        for point in &series.points {
+            let x = match &chart.x.scale {
+                Scale::Named(names) => names.get(point.x as usize).cloned().unwrap_or_default(),
+                Scale::Linear | Scale::Log | Scale::Stacked => point.x.to_string(),
+            };
+            let [low, high] = point
+                .spread
+                .map_or_else(Default::default, |spread| spread.map(|end| end.to_string()));
+            let source = match series.source {
+                Source::Measured => "measured",
+                Source::Published => "published",
+                Source::Predicted => "predicted",
+            };
+            rows.row([series.name.as_str(), source, &x, &point.y.to_string(), &low, &high]);
+        }
+    }
+    rows.into_text()
 }
 
 fn caption(title: &str, note: &str) -> String {

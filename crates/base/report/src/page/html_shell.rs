@@ -1,14 +1,20 @@
 //! The frame of a page: its head, the question, how it was measured, and the data.
 
 use super::Provenance;
-use super::block::{Blocks, Entry};
+use super::block::{Blocks, Entry, write_bar_table};
 use crate::document::Block;
+use crate::screen::Screen;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use lastmile_chart as chart;
 use lastmile_chart::escape::Text;
 use std::fmt::Write;
+use std::io::Write as _;
 
 const CSS: &str = include_str!("page.css");
-/// Offers the data in the page as a file to save; without scripts, the data is still in the page.
+/// What a reader can do beyond reading; without scripts, everything can be read.
 const SCRIPT: &str = include_str!("page.js");
 
 /// What a page is made of.
@@ -27,14 +33,20 @@ pub struct Page<'a> {
     pub how: String,
 }
 
-/// Writes the whole file; `json` is the record.
-pub(super) fn page(page: &Page<'_>, provenance: &Provenance, json: &str) -> String {
+/// Writes the whole file; `json` is the record, and `screen` what a terminal shows of it.
+pub(super) fn page(page: &Page<'_>, screen: Option<&Screen>, provenance: &Provenance, json: &str) -> String {
     let mut out = String::new();
-    write_page(&mut out, page, provenance, json).expect("a String takes all that is written to it");
+    write_page(&mut out, page, screen, provenance, json).expect("a String takes all that is written to it");
     out
 }
 
-fn write_page(out: &mut String, page: &Page<'_>, provenance: &Provenance, json: &str) -> std::fmt::Result {
+fn write_page(
+    out: &mut String,
+    page: &Page<'_>,
+    screen: Option<&Screen>,
+    provenance: &Provenance,
+    json: &str,
+) -> std::fmt::Result {
     let (title, kind, question) = (Text(page.title), Text(page.kind), Text(page.question));
     // The policy enforces that the page fetches nothing.
     writeln!(
@@ -51,9 +63,12 @@ fn write_page(out: &mut String, page: &Page<'_>, provenance: &Provenance, json: 
     let mut blocks = Blocks::default();
     let mut sections = String::new();
     let shown = page.sections.iter().filter(|(_, section)| !section.is_empty());
-    for (at, (head, section)) in shown.enumerate() {
-        let id = format!("section{}", at + 1);
-        writeln!(sections, "<section id=\"{id}\">\n<h2>{}</h2>", Text(head))?;
+    for (head, section) in shown {
+        let id = section_id(head, &blocks.contents);
+        let link = head
+            .strip_prefix("On ")
+            .map_or_else(String::new, |link| format!(" data-link=\"{}\"", Text(link)));
+        writeln!(sections, "<section id=\"{id}\"{link}>\n<h2>{}</h2>", Text(head))?;
         blocks.contents.push(Entry {
             id,
             title: head.clone(),
@@ -63,13 +78,112 @@ fn write_page(out: &mut String, page: &Page<'_>, provenance: &Provenance, json: 
         writeln!(sections, "</section>")?;
     }
     write_contents(out, &blocks.contents)?;
+    out.push_str("<div class=\"body\">\n");
+    if let Some(screen) = screen {
+        write_tiles(out, screen)?;
+        write_bars(out, screen)?;
+    }
     out.push_str(&sections);
     write_how(out, page, provenance)?;
+    out.push_str("</div>\n");
     writeln!(
         out,
-        "</main>\n<script type=\"application/json\" id=\"data\">{}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>",
-        script_data(json)
+        "</main>\n{}\n<script>\n{SCRIPT}</script>\n</body>\n</html>",
+        data_element(json)
     )
+}
+
+/// Records above this size are compressed, so that a page stays small enough to be sent by mail: our own choice.
+const PLAIN_DATA_MAX: usize = 200_000;
+
+/// The record as JSON, compressed and in base64 where it is large.
+fn data_element(json: &str) -> String {
+    if json.len() <= PLAIN_DATA_MAX {
+        return format!(
+            "<script type=\"application/json\" id=\"data\">{}</script>",
+            script_data(json)
+        );
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let compressed = encoder.write_all(json.as_bytes()).and_then(|()| encoder.finish());
+    let text = BASE64_STANDARD.encode(compressed.expect("memory takes all that is written to it"));
+    format!("<script type=\"text/plain\" data-coding=\"gzip\" id=\"data\">{text}</script>")
+}
+
+/// The id of a section: its head in lower case, with a number where another section has the same.
+fn section_id(head: &str, others: &[Entry]) -> String {
+    let words = head
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let base = words.collect::<Vec<_>>().join("-").to_lowercase();
+    let number = others.iter().filter(|other| other.id.starts_with(&base)).count();
+    if number == 0 {
+        base
+    } else {
+        format!("{base}-{}", number + 1)
+    }
+}
+
+/// The figures that answer: those of the last bar of each group, which is the best.
+fn write_tiles(out: &mut String, screen: &Screen) -> std::fmt::Result {
+    const TILES_MAX: usize = 4;
+    let tiles = screen
+        .bars
+        .iter()
+        .take(TILES_MAX)
+        .filter_map(|group| Some((group, group.bars.split_last()?)));
+    let mut tiles = tiles.filter(|(_, (last, _))| !last.change.is_empty()).peekable();
+    if tiles.peek().is_none() {
+        return Ok(());
+    }
+    out.push_str("<ul class=\"tiles\">");
+    for (group, (last, others)) in tiles {
+        let Some(first) = others.first() else { continue };
+        write!(
+            out,
+            "<li><span>{}</span><b>{}</b><span>{}, {}; {} {}</span></li>",
+            Text(&group.name),
+            Text(&last.figure),
+            Text(&last.label),
+            Text(&last.change),
+            Text(&first.label),
+            Text(&first.figure),
+        )?;
+    }
+    writeln!(out, "</ul>")
+}
+
+/// The bars of the screen, group by group.
+fn write_bars(out: &mut String, screen: &Screen) -> std::fmt::Result {
+    if screen.bars.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "<figure class=\"bars\"><figcaption>{}</figcaption>",
+        Text(&screen.question)
+    )?;
+    for group in &screen.bars {
+        let detail = if group.detail.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", group.detail)
+        };
+        let caption = format!("{}<small>{}</small>", Text(&group.name), Text(detail));
+        let longest = group.bars.iter().map(|bar| bar.length).fold(0.0, f64::max);
+        let rows = group.bars.iter().map(|bar| {
+            let figures = [&bar.figure, &bar.change, &bar.interval];
+            let figures = figures
+                .into_iter()
+                .filter(|text| !text.is_empty())
+                .cloned()
+                .collect::<Vec<_>>()
+                .join(" ");
+            (bar.label.as_str(), bar.length / longest, figures)
+        });
+        write_bar_table(out, &caption, rows)?;
+    }
+    writeln!(out, "</figure>")
 }
 
 /// The table of contents: the sections side by side, and the drawings folded away.
@@ -102,7 +216,7 @@ fn write_how(out: &mut String, page: &Page<'_>, provenance: &Provenance) -> std:
         .map_or_else(String::new, |finished| format!(", finished {finished}"));
     writeln!(
         out,
-        "<section class=\"how\" id=\"how\">\n<h2>How this was measured</h2>\n<p>{}</p>\n<p>Run on {}{}. To run it again:</p>\n<pre>{}</pre>",
+        "<section class=\"how\" id=\"how\">\n<h2>How this was measured</h2>\n<p>{}</p>\n<p>Run on {}{}. To run it again:</p>\n<pre tabindex=\"0\">{}</pre>",
         Text(&page.how),
         Text(machine),
         Text(finished),
@@ -111,13 +225,13 @@ fn write_how(out: &mut String, page: &Page<'_>, provenance: &Provenance) -> std:
     if let Some(study) = study {
         writeln!(
             out,
-            "<details><summary>The study, as it was run</summary><pre>{}</pre></details>",
+            "<details><summary>The study, as it was run</summary><pre tabindex=\"0\">{}</pre></details>",
             Text(study)
         )?;
     }
     writeln!(
         out,
-        "<p>All data is in this file, as JSON. <a id=\"download\" download=\"{}.json\" hidden>Save it</a></p>\n</section>",
+        "<p>All data is in this file, as JSON. <a id=\"download\" href=\"#data\" download=\"{}.json\" hidden>Save it</a></p>\n</section>",
         Text(file_name(page.title))
     )
 }
@@ -141,6 +255,17 @@ fn script_data(json: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_data_is_compressed_and_reads_the_same() {
+        let json = format!("[{}1]", "1,".repeat(PLAIN_DATA_MAX));
+        let element = data_element(&json);
+        let text = element.split(['<', '>']).nth(2).unwrap();
+        let mut read = String::new();
+        let bytes = BASE64_STANDARD.decode(text).unwrap();
+        std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut read).unwrap();
+        assert_eq!(read, json);
+    }
 
     #[test]
     fn data_cannot_end_the_script_it_is_in_and_reads_the_same() {

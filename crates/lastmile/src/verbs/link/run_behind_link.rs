@@ -5,7 +5,7 @@ use crate::cli::link::{LinkArgs, Remote, SummaryFormat};
 use crate::exit::{Exit, UnavailableError};
 use crate::output;
 use anyhow::Context as _;
-use lastmile_link::{Counters, LinkSpec};
+use lastmile_link::{Counters, LinkSpec, in_words};
 use lastmile_report::link_summary::{CpuWait, Direction, Lateness, LinkRunSummary};
 use lastmile_units::Seed;
 use lastmile_world::emu::{
@@ -14,14 +14,16 @@ use lastmile_world::emu::{
 };
 use lastmile_world::{Host as _, LinkId, World as _};
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The name of the machine's loopback address behind the link.
 const HOST_NAME: &str = "host.lastmile";
+/// The variable that tells the command which link it is behind.
+const LINK_VARIABLE: &str = "LASTMILE_LINK";
 /// How much of a capture is written at once, so that the disk rarely delays packets. Our own choice.
 const CAPTURE_BUFFER: usize = 1 << 20;
 /// How often to check whether everything is delivered. Our own choice.
@@ -69,7 +71,12 @@ pub(super) fn run_behind_link(args: &LinkArgs, link: &LinkSpec) -> anyhow::Resul
         wire.capture(folder)?;
     }
     let ended = match listener {
-        None => Some(wire.run(args, &signals, &gateway, limit)?),
+        None => {
+            if !args.quiet && args.format == SummaryFormat::Text {
+                introduce(args, link);
+            }
+            Some(wire.run(args, link, &signals, &gateway, limit)?)
+        }
         Some((listener, to)) => {
             wire.forward(args, &signals, &gateway, listener, to)?;
             None
@@ -83,7 +90,7 @@ pub(super) fn run_behind_link(args: &LinkArgs, link: &LinkSpec) -> anyhow::Resul
             SummaryFormat::Json => serde_json::to_string(&crossing).expect("a record has text for keys"),
         });
     }
-    let exit = ended.map_or(Exit::Done, Exit::Command);
+    let exit = ended.map_or(Exit::Done, |(code, _)| Exit::Command(code));
     let Err(error) = captured else { return Ok(exit) };
     let lost = UnavailableError(format!("the captures are incomplete: {error}"));
     if exit.code() == 0 {
@@ -92,6 +99,21 @@ pub(super) fn run_behind_link(args: &LinkArgs, link: &LinkSpec) -> anyhow::Resul
     // The command's own failure comes first.
     output::note(&format!("error: {lost}"));
     Ok(exit)
+}
+
+/// Says what was understood of a link that is no profile, and that a shell begins.
+fn introduce(args: &LinkArgs, link: &LinkSpec) {
+    let program = args.command.first().map(Path::new).and_then(Path::file_name);
+    let is_shell = program.is_some_and(|name| ["bash", "dash", "fish", "sh", "zsh"].iter().any(|shell| name == *shell));
+    let understood = in_words(link);
+    if is_shell && args.command.len() == 1 && io::stdin().is_terminal() {
+        output::note(&format!(
+            "lastmile: a shell behind {}: {understood}; `exit` ends it",
+            args.link
+        ));
+    } else if link.profile().is_none() {
+        output::note(&format!("lastmile: {}: {understood}", link.name()));
+    }
 }
 
 /// A socket that accepts connections for `to`, after resolving its name.
@@ -152,7 +174,14 @@ impl LinkedHosts {
     }
 
     /// Runs a command at the near end, until it ends. Signals to this process are passed on to it.
-    fn run(&self, args: &LinkArgs, signals: &Signals, gateway: &Gateway, limit: DescriptorLimit) -> anyhow::Result<u8> {
+    fn run(
+        &self,
+        args: &LinkArgs,
+        link: &LinkSpec,
+        signals: &Signals,
+        gateway: &Gateway,
+        limit: DescriptorLimit,
+    ) -> anyhow::Result<(u8, Duration)> {
         let reach = if args.allow_net {
             GatewayReach::Outside
         } else {
@@ -164,7 +193,9 @@ impl LinkedHosts {
             hosts: vec![(address, HOST_NAME.to_owned())],
             resolver: args.allow_net.then_some(address),
         };
-        let (tree, unnamed) = ProcessTree::start(&self.near, names, limit, &args.command)?;
+        let environment = [(LINK_VARIABLE, link.to_string())];
+        let began = Instant::now();
+        let (tree, unnamed) = ProcessTree::start(&self.near, names, limit, &environment, &args.command)?;
         if let Some(why) = unnamed {
             output::note(&format!(
                 "the name {HOST_NAME} is not available, use {address} instead: {why}"
@@ -179,8 +210,9 @@ impl LinkedHosts {
             }
         }
         let code = tree.wait()?;
+        let took = began.elapsed();
         self.drain(signals, gateway)?;
-        Ok(code)
+        Ok((code, took))
     }
 
     /// Delivers what the command wrote before it ended, as a kernel does, until a signal comes or nothing moves.
@@ -229,7 +261,7 @@ impl LinkedHosts {
         Ok(())
     }
 
-    fn summary(&self, args: &LinkArgs, link: &LinkSpec, exit_code: Option<u8>) -> LinkRunSummary {
+    fn summary(&self, args: &LinkArgs, link: &LinkSpec, ended: Option<(u8, Duration)>) -> LinkRunSummary {
         let (down, up) = self.world.link_counters(self.id);
         let (queue_down, queue_up) = self.world.longest_queues(self.id);
         let disturbance = self.world.disturbance().since(&self.before);
@@ -239,7 +271,8 @@ impl LinkedHosts {
             schema: LinkRunSummary::SCHEMA.to_owned(),
             link: link.to_string(),
             seed: args.seed,
-            exit_code,
+            exit_code: ended.map(|(code, _)| code),
+            took: ended.map(|(_, took)| took.as_secs_f64()),
             congestion_control: args.congestion_control.clone(),
             offloads: "none".to_owned(),
             attachment: self.world.attachment().to_string(),

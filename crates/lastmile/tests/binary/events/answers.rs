@@ -90,7 +90,8 @@ fn what_the_monitor_deleted_is_answered_to_nobody() {
     let url = monitor.url();
     emit(&sandbox, &url, "@1 a.b n=1\n").succeeded();
     loop {
-        let audit: Value = serde_json::from_str(&sandbox.data(&["audit", "--monitor", &url])).unwrap();
+        let audit: Value =
+            serde_json::from_str(&sandbox.data(&["audit", "--monitor", &url, "--format", "json"])).unwrap();
         if audit["deleted"].as_array().is_some_and(|deleted| !deleted.is_empty()) {
             break;
         }

@@ -85,7 +85,7 @@ fn flip(sandbox: &Sandbox, file: &str, text: &str) {
 /// Asks the monitor until the sources have so many numbers; what of them is lost, by cause.
 fn losses(sandbox: &Sandbox, url: &str, numbered: u64) -> Vec<(String, u64)> {
     for _ in 0..500 {
-        let audit = sandbox.run(&["audit", "--monitor", url]);
+        let audit = sandbox.run(&["audit", "--monitor", url, "--format", "json"]);
         audit.succeeded();
         let audit: Value = serde_json::from_str(&audit.stdout).unwrap();
         let sources = audit["sources"].as_array().unwrap();

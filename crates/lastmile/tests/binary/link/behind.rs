@@ -156,7 +156,9 @@ fn the_summary_counts_what_crossed_and_has_the_shape_of_its_schema() {
         let said = user.client(&[FAST], &["receive", &port, length]);
         let line = said.stderr.lines().last().unwrap();
         assert!(
-            line.starts_with("lastmile: published/local-host: down 1") && line.contains("; cubic, no offloads; "),
+            line.starts_with("lastmile: published/local-host: took ")
+                && line.contains(" down; down 1")
+                && line.contains("; cubic, no offloads; "),
             "{line}"
         );
         let quiet = user.client(&[FAST, "--quiet"], &["receive", &port, length]);

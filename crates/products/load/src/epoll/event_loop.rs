@@ -12,7 +12,7 @@ use crate::tls_reason;
 use lastmile_units::Instant;
 use lastmile_world::emu::TcpInfo;
 use rustix::buffer::spare_capacity;
-use rustix::event::{Timespec, epoll};
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use std::io;
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
@@ -269,16 +269,29 @@ impl<'a> EventLoop<'a> {
             // The deadline is near: look for events, and return at once.
             _ => Duration::ZERO,
         };
-        let timeout = Timespec::try_from(sleep).map_err(io::Error::other)?;
-        match epoll::wait(&self.epoll, spare_capacity(events), Some(&timeout)) {
-            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
+        let timeout = |duration| Timespec::try_from(duration).map_err(io::Error::other);
+        if sleep > Duration::ZERO {
+            // An epoll instance can itself be polled: `ppoll` knows nanoseconds on every kernel, `epoll_wait` only since Linux 5.11.
+            let mut readiness = [PollFd::new(&self.epoll, PollFlags::IN)];
+            ignore_interrupt(poll(&mut readiness, Some(&timeout(sleep)?)))?;
         }
+        ignore_interrupt(epoll::wait(
+            &self.epoll,
+            spare_capacity(events),
+            Some(&timeout(Duration::ZERO)?),
+        ))
     }
 
     fn slot(&mut self, id: ConnectionId) -> Option<&mut Slot> {
         let slot = self.slots.get_mut(id.index as usize)?.as_mut()?;
         (slot.generation == id.generation).then_some(slot)
+    }
+}
+
+fn ignore_interrupt(result: rustix::io::Result<usize>) -> io::Result<()> {
+    match result {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -126,9 +126,9 @@ fn a_wrong_value_is_named_with_its_key_and_an_example() {
          write it like \"1 %\", \"bursty(rate=1 %, burst=3)\" or \"gilbert-elliott(p=1 %, r=30 %, loss_good=0 %, loss_bad=100 %)\""
     );
     assert!(
-        error("wpt/3g+rate=5Mbps").contains("\"5Mbps\" is not a bit rate"),
+        error("wpt/3g+rate=5MBps").contains("\"5MBps\" is not a bit rate"),
         "{}",
-        error("wpt/3g+rate=5Mbps")
+        error("wpt/3g+rate=5MBps")
     );
     assert!(error("wpt/3g+loss").contains("\"loss\" is not a setting: write it like \"loss=1%\""));
     assert!(error("wpt/3g+framing_overhead=18kB").contains("more than 1.5 kB"));
@@ -144,6 +144,41 @@ fn jitter_larger_than_the_delay_is_refused_with_a_way_out() {
     );
     assert!(resolve("published/intranet-100m+jitter=added(40 ms)").is_ok());
     assert!(error("wpt/cable+jitter=normal(5 ms)").contains("down: a jitter of normal(5 ms)"));
+}
+
+#[test]
+fn a_rate_and_a_round_trip_are_a_link_in_a_list_too() {
+    let links = parse_list("wpt/3g,2Mbps,100ms+loss=1%,512 kbit/s,1s,none").unwrap();
+    let printed: Vec<String> = links
+        .iter()
+        .map(|link| link.resolve_with(&mut no_traces).unwrap().to_string())
+        .collect();
+    assert_eq!(
+        printed,
+        [
+            "wpt/3g",
+            "2Mbps-100ms+rate=2Mbit/s+one_way_delay=50ms+loss=1%",
+            "512kbit-1s+rate=512kbit/s+one_way_delay=500ms",
+            "none+rate=unlimited+one_way_delay=0s",
+        ]
+    );
+    for printed in &printed {
+        assert_eq!(resolve(printed).unwrap().to_string(), *printed);
+    }
+    assert_eq!(
+        resolve("wpt/3g+rtt=1s+delay_up=2s").unwrap().round_trip(),
+        Duration::from_millis(2500)
+    );
+    assert!(
+        error("2Mbps").contains("write it like \"2Mbps,100ms\""),
+        "{}",
+        error("2Mbps")
+    );
+    assert!(
+        error("2Mbps,wpt").contains("\"wpt\" is not a duration"),
+        "{}",
+        error("2Mbps,wpt")
+    );
 }
 
 #[test]
@@ -206,9 +241,9 @@ fn what_is_wrong_in_a_table_is_shown_with_its_line_and_place() {
     assert!(key.contains("line 1") && key.contains("did you mean loss?"), "{key}");
     // The caret stands under the key, 58 characters into the array.
     assert!(key.contains(&format!("{}^^^", " ".repeat(57 + 8))), "{key}");
-    let value = from_file(r#"{ name = "x", rate = "1 Mbps", one_way_delay = "1 ms" }"#).unwrap_err();
+    let value = from_file(r#"{ name = "x", rate = "1 MB/s", one_way_delay = "1 ms" }"#).unwrap_err();
     assert!(
-        value.contains("line 1") && value.contains("unknown unit \"Mbps\""),
+        value.contains("line 1") && value.contains("unknown unit \"MB/s\""),
         "{value}"
     );
     let number = from_file(r#"{ name = "x", rate = 512 }"#).unwrap_err();

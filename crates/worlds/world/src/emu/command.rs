@@ -63,8 +63,8 @@ impl DescriptorLimit {
 type StartResult = Result<Option<Unavailable>, Unavailable>;
 
 impl ProcessTree {
-    /// Starts `command`, a program and its arguments, on `host`. Its user, standard streams, environment and directory are those
-    /// of this process. The binary must begin with [`become_init`].
+    /// Starts `command`, a program and its arguments, on `host`. Its user, standard streams and directory are those of this
+    /// process, and its environment with `environment` added. The binary must begin with [`become_init`].
     ///
     /// If `names` cannot be installed for it, the command runs without them, and the reason is returned beside it.
     ///
@@ -74,6 +74,7 @@ impl ProcessTree {
         host: &EmuHost,
         names: HostsFiles,
         limit: DescriptorLimit,
+        environment: &[(&str, String)],
         command: &[OsString],
     ) -> Result<(Self, Option<Unavailable>), Unavailable> {
         let ended = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC).map_err(|error| refused(&error))?);
@@ -83,6 +84,10 @@ impl ProcessTree {
             first: Arc::clone(&first),
             names,
             limit,
+            environment: environment
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
             command: command.to_vec(),
         };
         let namespace = host.namespace().clone();
@@ -147,6 +152,7 @@ struct CommandSupervisor {
     first: Arc<Mutex<InitProcess>>,
     names: HostsFiles,
     limit: DescriptorLimit,
+    environment: Vec<(String, String)>,
     command: Vec<OsString>,
 }
 
@@ -185,7 +191,9 @@ impl CommandSupervisor {
             )
         });
         let mut init = Command::new("/proc/self/exe");
-        init.arg0(init::NAME).args(&self.command);
+        init.arg0(init::NAME)
+            .args(&self.command)
+            .envs(self.environment.iter().cloned());
         spawn::tie_to_this_thread(&mut init, own_mounts.is_ok(), self.limit)
             .and_then(|()| init.spawn())
             .map_err(|error| refused(&error))
