@@ -3,7 +3,7 @@
 use crate::csv::Rows;
 use crate::document::{Block, Grid, Note, RowEmphasis};
 use crate::number::{interval, quantity};
-use crate::record::{Axis, Chart, Finding, Point, Scale, Source};
+use crate::record::{Axis, Chart, Finding, Point, Scale};
 use lastmile_chart::escape::Text;
 use lastmile_chart::heatmap::{self, HeatMap};
 use lastmile_chart::waterfall::Waterfall;
@@ -282,11 +282,7 @@ fn chart_csv(chart: &Chart) -> String {
             let [low, high] = point
                 .spread
                 .map_or_else(Default::default, |spread| spread.map(|end| end.to_string()));
-            let source = match series.source {
-                Source::Measured => "measured",
-                Source::Published => "published",
-                Source::Predicted => "predicted",
-            };
+            let source = series.source.name();
             rows.row([series.name.as_str(), source, &x, &point.y.to_string(), &low, &high]);
         }
     }

@@ -199,7 +199,7 @@ fn chart(cells: &[Cell]) -> Chart {
             joined: false,
             points: cells.iter().enumerate().filter_map(point).collect(),
         }],
-        marks: Vec::new(),
+        ..Chart::default()
     }
 }
 
