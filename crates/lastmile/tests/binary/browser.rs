@@ -57,6 +57,22 @@ const use = page => {
     sort.click();
     if (head.getAttribute("aria-sort") !== "ascending" || table.tBodies[0].rows.length !== before) problems.push("does not sort");
   }
+  const sorted = [...page.querySelectorAll("th.figure button")].find(one => one.closest("table").tBodies[0].rows.length > 5);
+  if (sorted) {
+    const [head, { rows }] = [sorted.parentElement, sorted.closest("table").tBodies[0]];
+    const order = ["10 µs", "900 ms", "1.5 s", "1,000 s", "", "none"];
+    [...rows].slice(order.length).forEach(row => row.remove());
+    const cells = () => [...rows].map(row => row.cells[head.cellIndex].textContent);
+    [3, 5, 0, 4, 2, 1].forEach((which, at) => { rows[at].cells[head.cellIndex].textContent = order[which]; });
+    head.removeAttribute("aria-sort");
+    sorted.click();
+    // An empty cell and a word both have no value, and keep their order.
+    const found = cells().join(";"), wanted = "10 µs;900 ms;1.5 s;1,000 s;none;";
+    if (found !== wanted) problems.push("sorts as " + found);
+    sorted.click();
+    const back = cells().join(";");
+    if (back !== "1,000 s;1.5 s;900 ms;10 µs;none;") problems.push("sorts backwards as " + back);
+  }
   const tabs = [...page.querySelectorAll("[role=tab]")];
   tabs.forEach(tab => {
     tab.click();
@@ -97,6 +113,7 @@ const look = ({ name, width, frame }) => {
   for (const link of page.querySelectorAll("nav.contents a"))
     if (!page.querySelector(link.getAttribute("href"))) problems.push("leads nowhere: " + link.textContent);
   if (name !== "broken") {
+    if (!page.querySelector(".tiles li") && name !== "study") problems.push("has no tiles");
     const first = page.querySelector("figure.bars, figure.drawing")?.getBoundingClientRect().top + frame.contentWindow.scrollY;
     if (width > 1000 && !(first < 900)) problems.push(`begins its first picture at ${first}`);
     problems.push(...use(page));
@@ -193,17 +210,8 @@ fn axe() -> Option<String> {
     read.ok()
 }
 
-/// The problems of pages, by name, each with its text.
-fn problems(chromium: &str, sandbox: &Sandbox, pages: &Value) -> Vec<Value> {
-    let asked = json!({"pages": pages, "widths": WIDTHS, "axe": axe()})
-        .to_string()
-        .replace('<', "\\u003c");
-    let around = format!(
-        "<!doctype html><meta charset=\"utf-8\"><body><script type=\"application/json\" id=\"asked\">{asked}</script>\
-         <pre id=\"found\"></pre><script>{LOOK}</script></body>"
-    );
-    sandbox.file("look.html", around);
-    let folder = |name: &str| sandbox.path().join(name).display().to_string();
+/// The page at `address` as it is after its scripts; `options` are Chromium's.
+fn opened(chromium: &str, sandbox: &Sandbox, address: &str, options: &[&str]) -> String {
     let output = Command::new(chromium)
         // Without its sandbox it starts as root too; the pages that it opens are ours.
         .args([
@@ -213,15 +221,34 @@ fn problems(chromium: &str, sandbox: &Sandbox, pages: &Value) -> Vec<Value> {
             "--dump-dom",
             "--virtual-time-budget=600000",
         ])
-        .arg(format!("--user-data-dir={}", folder("chromium")))
-        .arg(format!("file://{}", folder("look.html")))
+        .args(options)
+        .arg(format!("--user-data-dir={}", sandbox.path().join("chromium").display()))
+        .arg(format!("file://{}/{address}", sandbox.path().display()))
         .output()
         .unwrap();
-    let page = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        !output.stdout.is_empty(),
+        "{chromium} opened nothing: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The problems of pages, by name, each with its text.
+fn problems(chromium: &str, sandbox: &Sandbox, pages: &Value, options: &[&str]) -> Vec<Value> {
+    let asked = json!({"pages": pages, "widths": WIDTHS, "axe": axe()})
+        .to_string()
+        .replace('<', "\\u003c");
+    let around = format!(
+        "<!doctype html><meta charset=\"utf-8\"><body><script type=\"application/json\" id=\"asked\">{asked}</script>\
+         <pre id=\"found\"></pre><script>{LOOK}</script></body>"
+    );
+    sandbox.file("look.html", around);
+    let page = opened(chromium, sandbox, "look.html", options);
     let found = page
         .split_once("<pre id=\"found\">")
         .and_then(|(_, rest)| rest.split_once("</pre>"))
-        .unwrap_or_else(|| panic!("{chromium} opened nothing: {}", String::from_utf8_lossy(&output.stderr)));
+        .unwrap_or_else(|| panic!("{page}"));
     let found = found.0.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
     serde_json::from_str(&found).unwrap_or_else(|error| panic!("{error}: {found:?}"))
 }
@@ -252,6 +279,8 @@ fn reports(sandbox: &Sandbox) -> Value {
         "tune.html",
     ];
     sandbox.data(&[&tune[..], &strategies].concat());
+    let encode = ["encode", messages, "--link", "wpt/3g", "--report", "encode.html"];
+    sandbox.data(&encode);
     let captures = std::fs::read_dir(sandbox.path().join("bulk/captures")).unwrap();
     let mut captures: Vec<PathBuf> = captures.map(|entry| entry.unwrap().path()).collect();
     captures.sort();
@@ -289,6 +318,7 @@ fn reports(sandbox: &Sandbox) -> Value {
         "run": sandbox.read("bulk/report.html"),
         "advise": sandbox.read("advise.html"),
         "tune": sandbox.read("tune.html"),
+        "encode": sandbox.read("encode.html"),
         "inspect": sandbox.read("inspect.html"),
     })
 }
@@ -306,7 +336,7 @@ fn reports_open_offline_without_an_error_and_overflow_at_no_width() {
                   <svg width=\"50\" height=\"20\"><text y=\"15\">one</text><text y=\"15\">two</text></svg>\
                   <nav class=\"contents\"><a href=\"#none\">gone</a></nav></body></html>";
     pages["broken"] = broken.into();
-    let found = problems(chromium, &sandbox, &pages);
+    let found = problems(chromium, &sandbox, &pages, &[]);
     let (of_broken, others): (Vec<Value>, Vec<Value>) = found.into_iter().partition(|one| one["name"] == "broken");
     for kind in [
         "error: ",
@@ -323,4 +353,67 @@ fn reports_open_offline_without_an_error_and_overflow_at_no_width() {
         assert_eq!(many, WIDTHS.len(), "{kind}: {of_broken:?}");
     }
     assert!(others.is_empty(), "{others:#?}");
+    pages.as_object_mut().unwrap().remove("broken");
+    let dark = problems(chromium, &sandbox, &pages, &["--blink-settings=preferredColorScheme=0"]);
+    assert!(dark.is_empty(), "in the dark: {dark:#?}");
+}
+
+#[test]
+fn the_fragment_restores_the_link_the_order_and_the_row() {
+    let Some(chromium) = chromium() else {
+        return eprintln!("skipped: no Chromium is installed (make peers installs it)");
+    };
+    let sandbox = Sandbox::new();
+    let har = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/shop.har");
+    let links = [
+        "--link",
+        "wpt/3g,wpt/cable",
+        "--repeats",
+        "1",
+        "--report",
+        "advise.html",
+    ];
+    sandbox.data(&[&["advise", har.to_str().unwrap()][..], &links].concat());
+    let page = opened(
+        chromium,
+        &sandbox,
+        "advise.html#link=wpt/cable&row=17&sort=saved&table=0.0.0",
+        &[],
+    );
+    let section = |link: &str| {
+        let (_, rest) = page.split_once(&format!("data-link=\"{link}\"")).unwrap();
+        rest.split_once("</section>").unwrap().0
+    };
+    let is_hidden = |link| section(link).split('>').next().unwrap().contains("hidden");
+    assert!(is_hidden("wpt/3g") && !is_hidden("wpt/cable"));
+    let rows: Vec<&str> = section("wpt/cable").split("<li class=\"row").skip(1).collect();
+    let value = |row: &&str, name: &str| {
+        row.split_once(name)
+            .and_then(|(_, rest)| rest.split('"').next())
+            .map(str::to_owned)
+    };
+    let saved: Vec<f64> = rows
+        .iter()
+        .map(|row| value(row, "data-saved=\"").unwrap().parse().unwrap())
+        .collect();
+    assert!(
+        saved.len() > 17 && saved.is_sorted_by(|one, next| one >= next),
+        "{saved:?}"
+    );
+    // The row is the seventeenth to start, wherever it is now.
+    let plain = sandbox.read("advise.html");
+    let (_, plain) = plain.split_once("data-link=\"wpt/cable\"").unwrap();
+    let seventeenth = value(&plain.split("<li class=\"row").nth(17).unwrap(), "title=\"").unwrap();
+    let (_, live) = page.split_once("class=\"live\" aria-live=\"polite\">").unwrap();
+    let text = |html: &str| {
+        html.replace("&#10;", "\n")
+            .replace("&#39;", "'")
+            .replace("&quot;", "\"")
+            .replace("&#34;", "\"")
+    };
+    assert_eq!(text(live.split('<').next().unwrap()), text(&seventeenth));
+    assert!(
+        page.contains("aria-sort=\"descending\""),
+        "the table is in its order again"
+    );
 }

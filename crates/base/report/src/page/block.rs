@@ -2,7 +2,7 @@
 
 use crate::csv::Rows;
 use crate::document::{Block, Grid, Note, RowEmphasis};
-use crate::record::{Axis, Chart, Finding, Scale};
+use crate::record::{Axis, Chart, Finding, Scale, Source};
 use lastmile_chart::escape::Text;
 use lastmile_chart::heatmap::{self, HeatMap};
 use lastmile_chart::waterfall::Waterfall;
@@ -188,38 +188,45 @@ pub(super) fn write_bar_table<T: AsRef<str>>(
     writeln!(out, "</table>")
 }
 
-/// The points of a chart, a row each, in base units.
+/// The points of a chart, a row each, in base units and to six digits; the record has all. Columns that are empty are left out.
 fn chart_csv(chart: &Chart) -> String {
     let head = |axis: &Axis| match axis.unit.as_str() {
         "" | "1" => axis.label.clone(),
         unit => format!("{} ({unit})", axis.label),
     };
+    let six_digits = |value: f64| format!("{value:.5e}").parse().unwrap_or(value).to_string();
+    let has_sources = chart.series.iter().any(|series| series.source != Source::Measured);
+    let has_spreads = chart
+        .series
+        .iter()
+        .flat_map(|series| &series.points)
+        .any(|point| point.spread.is_some());
+    let row = |[series, source, x, y, low, high]: [String; 6]| {
+        let source = has_sources.then_some(source);
+        let spread = has_spreads.then_some([low, high]);
+        let cells = [series].into_iter().chain(source).chain([x, y]);
+        cells.chain(spread.into_iter().flatten()).collect::<Vec<_>>()
+    };
     let mut rows = Rows::default();
-    rows.row([
+    rows.row(row([
         "series".to_owned(),
         "source".to_owned(),
         head(&chart.x),
         head(&chart.y),
         "low".to_owned(),
         "high".to_owned(),
-    ]);
+    ]));
     for series in &chart.series {
         for point in &series.points {
             let x = match &chart.x.scale {
                 Scale::Named(names) => names.get(point.x as usize).cloned().unwrap_or_default(),
-                Scale::Linear | Scale::Log | Scale::Stacked => point.x.to_string(),
+                Scale::Linear | Scale::Log | Scale::Stacked => six_digits(point.x),
             };
             let [low, high] = point
                 .spread
-                .map_or_else(Default::default, |spread| spread.map(|end| end.to_string()));
-            rows.row([
-                series.name.as_str(),
-                series.source.name(),
-                &x,
-                &point.y.to_string(),
-                &low,
-                &high,
-            ]);
+                .map_or_else(Default::default, |spread| spread.map(six_digits));
+            let (name, source) = (series.name.clone(), series.source.name().to_owned());
+            rows.row(row([name, source, x, six_digits(point.y), low, high]));
         }
     }
     rows.into_text()

@@ -94,7 +94,7 @@ fn write_page(
 }
 
 /// Records above this size are compressed, so that a page stays small enough to be sent by mail: our own choice.
-const PLAIN_DATA_MAX: usize = 200_000;
+const PLAIN_DATA_MAX: usize = 20_000;
 
 /// The record as JSON, compressed and in base64 where it is large.
 fn data_element(json: &str) -> String {
