@@ -640,6 +640,8 @@ fn where_chromium_loaded_this_page_its_times_are_told_in_place_of_those_of_other
         return eprintln!("skipped: {}", ended.stderr);
     }
     ended.succeeded();
+    let outcome = &parsed(&ended.stdout)["links"][0]["browser"]["outcomes"][0];
+    assert!(outcome["requests_within_10_percent"].is_f64(), "{outcome}");
     let answer = parsed(&ended.stdout)["answer"].as_str().unwrap().to_owned();
     assert!(
         answer.contains("On wpt/cable, Chrom") && answer.contains("for this page as recommended"),

@@ -11,7 +11,8 @@ use lastmile_codec::content::CodecSpec;
 use lastmile_page::LoadOptions;
 use lastmile_page::chromium::{self, BrowserLoads, BrowserOptions};
 use lastmile_page::playback::Playback;
-use lastmile_page::replay::{ReplayContext, replay};
+use lastmile_page::replay::{PageLoad, ReplayContext, replay};
+use lastmile_page::request_timing::requests_at_the_same_time;
 use lastmile_page::scripted_response::EncodedResponse;
 use lastmile_report::paired_statistics::{Figures, Runs};
 use lastmile_report::record::{Doubt, DoubtKind};
@@ -99,13 +100,24 @@ impl PreparedReplay<'_> {
             options: &conditions,
             costs: self.costs,
         };
-        let simulated: Result<Runs, _> = (0..options.repeats.get())
+        let simulated: Result<Vec<PageLoad>, _> = (0..options.repeats.get())
             .map(|repeat| {
                 let seed = self.options.root().derive_index(repeat);
-                replay(&scene, link, deliveries, seed).map(|load| vec![load.page_time.as_secs_f64()])
+                replay(&scene, link, deliveries, seed)
             })
             .collect();
-        let simulated = simulated.map_err(|error| failed(error.to_string()))?;
+        let simulated_loads = simulated.map_err(|error| failed(error.to_string()))?;
+        let simulated: Runs = simulated_loads
+            .iter()
+            .map(|load| vec![load.page_time.as_secs_f64()])
+            .collect();
+        let [same, compared] = simulated_loads
+            .iter()
+            .zip(&loads.loads)
+            .fold([0, 0], |sum, (one, other)| {
+                let of_load = requests_at_the_same_time(&one.requests, other, 0.1);
+                [sum[0] + of_load[0], sum[1] + of_load[1]]
+            });
         let figures = |varied: &str| Figures {
             varied: vec![varied.to_owned()],
             seed: self.options.root().derive("intervals"),
@@ -124,6 +136,7 @@ impl PreparedReplay<'_> {
             emulated: figures("machine").figure("s", "page", &emulated),
             ratio: mean(&ratios).unwrap_or_default(),
             ratio_ci95: interval_95(&ratios, self.options.root().derive("intervals")),
+            requests_within_10_percent: (compared > 0).then(|| same as f64 / compared as f64),
         });
         for doubt in doubts(&loads, &playback, setting) {
             if !comparison.doubts.contains(&doubt) {

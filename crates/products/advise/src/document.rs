@@ -369,12 +369,18 @@ fn page_grid(advice: &Advice, link: &LinkAdvice, detail: Detail) -> Grid {
 fn browser_grid(comparison: &BrowserComparison) -> Grid {
     let note = format!(
         "Page times in {}, behind the same link in the emulated world, and in simulations of it, with 95 % intervals of the mean. In both, \
-         client and servers compute at full speed. A ratio above 1 means that the simulation is slower.",
+         client and servers compute at full speed. A ratio above 1 means that the simulation is slower. On the right: the share of requests \
+         that start and end within 10 % of the page time of Chromium's.",
         comparison.browser
     );
     let mut grid = Grid::new("Simulated against Chromium", note)
         .word_columns(["setting"])
-        .figure_columns(["simulated", "in Chromium", "simulated / Chromium"]);
+        .figure_columns([
+            "simulated",
+            "in Chromium",
+            "simulated / Chromium",
+            "requests at the same time",
+        ]);
     for outcome in &comparison.outcomes {
         let ratio = match outcome.ratio_ci95 {
             Some([low, high]) => format!("{:.2} ({low:.2} to {high:.2})", outcome.ratio),
@@ -385,6 +391,7 @@ fn browser_grid(comparison: &BrowserComparison) -> Grid {
             figure_text(&outcome.simulated),
             figure_text(&outcome.emulated),
             ratio,
+            outcome.requests_within_10_percent.map_or_else(String::new, percent),
         ];
         grid.row(cells, RowEmphasis::Plain, &comparison.doubts);
     }

@@ -306,6 +306,9 @@ pub struct BrowserOutcome {
     pub ratio: f64,
     /// 95 % interval of that.
     pub ratio_ci95: Option<[f64; 2]>,
+    /// The share of requests whose simulated start and end are both within 10 % of the page time of the browser's, over all loads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_within_10_percent: Option<f64>,
 }
 
 /// What to do with one kind of response on one link.

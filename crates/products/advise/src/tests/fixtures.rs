@@ -113,6 +113,7 @@ fn link(name: &str, rate: f64, round_trip: f64, slower: f64) -> LinkAdvice {
                 emulated: figure("s", "page", 3.2, 0.05),
                 ratio: 1.03,
                 ratio_ci95: Some([1.01, 1.05]),
+                requests_within_10_percent: Some(0.925),
             }],
             doubts: vec![Doubt {
                 kind: DoubtKind::OtherRequests,
