@@ -70,8 +70,9 @@ pub(crate) fn create_dated(study: &str, remedy: &'static str) -> anyhow::Result<
 /// When there is none.
 pub(crate) fn latest(study: &str) -> anyhow::Result<RunFolder> {
     let newest = latest_holding(study, "meta.json");
-    let path =
-        newest.with_context(|| format!("there is no run of {study} under {PARENT}/ here; name the run's folder"))?;
+    let path = newest.with_context(|| {
+        format!("there is no run of {study} under {PARENT}/ here; name the run's folder: --resume RUN")
+    })?;
     Ok(RunFolder::at(&path)?)
 }
 

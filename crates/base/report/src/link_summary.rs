@@ -242,7 +242,7 @@ mod tests {
         let mut crossing = super::sample();
         assert_eq!(
             crossing.line(),
-            "published/dialup-56k: took 16.4 s, 49 kbit/s down; down 105 kB in 74 packets, 3 dropped (2 queue full, 1 random loss), queue up to 50; up 2.51 kB in 47 packets, \
+            "published/dialup-56k: took 16.4 s, 49.0 kbit/s down; down 105 kB in 74 packets, 3 dropped (2 queue full, 1 random loss), queue up to 50; up 2.51 kB in 47 packets, \
              0 dropped, queue up to 1; lateness p99 137 µs, max 402 µs, bound 13.7 ms; CPU waits 3.20 ms of 16.4 s; cubic, no offloads; valid"
         );
         crossing.why_invalid = Some("too late".to_owned());

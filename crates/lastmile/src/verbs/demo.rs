@@ -27,13 +27,13 @@ const SETTINGS: [&str; 3] = ["gzip:6", "br:5", "zstd:3"];
 const REPEATS: NonZeroU64 = NonZeroU64::new(3).unwrap();
 
 const NEXT: &str = "\
-lastmile record URL            your page's traffic; then: lastmile advise FILE
-lastmile tune messages.txt     compression of WebSocket messages
-lastmile encode records.jsonl  JSON, protobuf and others, in batches
-lastmile load URL              the highest rate that a server keeps up with
-lastmile time -- CMD           how much longer a command takes on slow links
-lastmile inspect trace.pcap    retransmissions, round trips and requests
-lastmile studies               reproducible experiments, to run and change
+lastmile record URL            the traffic of your page
+lastmile advise FILE           what to set for it
+lastmile tune messages.txt     for WebSocket messages
+lastmile load URL              the rate that a server carries
+lastmile time -- CMD           a command behind slow links
+lastmile inspect trace.pcap    what a capture says
+lastmile studies list          experiments, to run and change
 ";
 
 /// Advises on the page, and prints the answer for each link and what to try next.

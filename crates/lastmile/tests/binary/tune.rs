@@ -299,7 +299,7 @@ fn a_rate_gets_bits_and_memory_that_add_up() {
     // 10,000 messages a second of 99 bytes.
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        screen.contains("At 10 messages a second on each of 1,000 connections, deflate:")
+        screen.contains("At 10 messages a second on each of 1000 connections, deflate:")
             && screen.contains("(7.92 Mbit/s not compressed)"),
         "{screen}"
     );
