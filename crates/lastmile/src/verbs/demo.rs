@@ -30,10 +30,10 @@ const NEXT: &str = "\
 lastmile record URL            the traffic of your page
 lastmile advise FILE           what to set for it
 lastmile tune messages.txt     for WebSocket messages
-lastmile load URL              the rate that a server carries
+lastmile load URL              what a server carries
 lastmile time -- CMD           a command behind slow links
 lastmile inspect trace.pcap    what a capture says
-lastmile studies list          experiments, to run and change
+lastmile studies list          experiments to run
 ";
 
 /// Advises on the page, and prints the answer for each link and what to try next.
