@@ -65,12 +65,12 @@ pub(crate) fn time(args: &TimeArgs) -> anyhow::Result<Exit> {
         output::note("stopped before a first run had ended; nothing was measured");
         return Ok(Exit::Interrupted);
     }
-    let command = args
+    let command: Vec<String> = args
         .command
         .iter()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    let run = summary::run(&runs, command, args.seed, &rules, is_interrupted);
+    let run = summary::run(&runs, &command, args.seed, &rules, is_interrupted);
     print_with_report(&run, report.as_ref(), args.format.format(), false)?;
     let mut holds = true;
     for rule in &rules {

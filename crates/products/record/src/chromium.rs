@@ -136,8 +136,8 @@ impl Browser {
     }
 
     /// Sends a command, and waits for its answer.
-    pub(super) fn call(&mut self, method: &str, params: Value, session: Option<&str>) -> Result<Value, RecordError> {
-        let id = self.send(method, &params, session)?;
+    pub(super) fn call(&mut self, method: &str, params: &Value, session: Option<&str>) -> Result<Value, RecordError> {
+        let id = self.send(method, params, session)?;
         let deadline = Instant::now() + ANSWER_TIMEOUT;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());

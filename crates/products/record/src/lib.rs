@@ -49,21 +49,21 @@ pub fn record(url: &str, prefix: &[OsString], timeout: Duration) -> Result<(Arch
 
 /// Loads the page, and returns whether all of it came in time.
 fn load(browser: &mut Browser, archive: &mut Archive, url: &str, timeout: Duration) -> Result<bool, RecordError> {
-    let target = browser.call("Target.createTarget", json!({"url": "about:blank"}), None)?;
+    let target = browser.call("Target.createTarget", &json!({"url": "about:blank"}), None)?;
     let attach = json!({"targetId": target["targetId"], "flatten": true});
-    let session = browser.call("Target.attachToTarget", attach, None)?["sessionId"]
+    let session = browser.call("Target.attachToTarget", &attach, None)?["sessionId"]
         .as_str()
         .unwrap_or_default()
         .to_owned();
-    browser.call("Page.enable", json!({}), Some(&session))?;
+    browser.call("Page.enable", &json!({}), Some(&session))?;
     for (method, params) in watching() {
-        browser.call(method, params, Some(&session))?;
+        browser.call(method, &params, Some(&session))?;
     }
     // Once the renderer runs, nothing that it reports is lost.
     let expression = "document.body.innerHTML = '<style>p { color: red }</style><p>a</p>'; document.body.offsetHeight";
-    browser.call("Runtime.evaluate", json!({"expression": expression}), Some(&session))?;
+    browser.call("Runtime.evaluate", &json!({"expression": expression}), Some(&session))?;
     std::thread::sleep(SETTLING);
-    let navigated = browser.call("Page.navigate", json!({"url": url}), Some(&session))?;
+    let navigated = browser.call("Page.navigate", &json!({"url": url}), Some(&session))?;
     if let Some(why) = navigated["errorText"].as_str() {
         archive.fail(why);
         return Ok(true);

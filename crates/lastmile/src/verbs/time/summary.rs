@@ -120,7 +120,7 @@ impl LinkRuns {
 }
 
 /// The record; runs behind the first link are what the others' times are divided by.
-pub(super) fn run(all: &[LinkRuns], command: Vec<String>, seed: u64, rules: &[Rule], is_interrupted: bool) -> Run {
+pub(super) fn run(all: &[LinkRuns], command: &[String], seed: u64, rules: &[Rule], is_interrupted: bool) -> Run {
     let bootstrap = Seed::new(seed);
     let measured: Vec<&LinkRuns> = all.iter().filter(|runs| !runs.is_empty()).collect();
     let cells: Vec<Cell> = measured
