@@ -5,6 +5,10 @@ use crate::Detail;
 use crate::compare::compare;
 use crate::testing::{check_page, check_record, check_schema};
 use crate::tests::fixtures;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::GzDecoder;
+use std::io::Read as _;
 
 fn provenance() -> Provenance {
     Provenance {
@@ -49,12 +53,17 @@ fn a_run_of_nothing_is_still_a_page_and_a_table() {
 fn the_data_in_the_page_is_the_record() {
     let run = crate::testing::hostile(&fixtures::run(), &[]);
     let page = render(&run, &provenance());
-    let data = page
-        .split("id=\"data\">")
-        .nth(1)
-        .and_then(|rest| rest.split("</script>").next())
-        .expect("there is data");
-    assert_eq!(serde_json::from_str::<Run>(data).expect("it is JSON"), run);
+    let (before, rest) = page.split_once("id=\"data\">").expect("there is data");
+    let text = rest.split("</script>").next().expect("it ends");
+    let mut data = text.to_owned();
+    if before.ends_with("data-coding=\"gzip\" ") {
+        let bytes = BASE64_STANDARD.decode(text).expect("it is base64");
+        data.clear();
+        GzDecoder::new(bytes.as_slice())
+            .read_to_string(&mut data)
+            .expect("it is gzip");
+    }
+    assert_eq!(serde_json::from_str::<Run>(&data).expect("it is JSON"), run);
 }
 
 #[test]
