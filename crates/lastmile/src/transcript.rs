@@ -91,7 +91,7 @@ fn open(path: &Path) -> anyhow::Result<InputSource> {
     const WANTED: &str = "give a file of messages, a HAR or a capture, or - for standard input";
     if path == Path::new("-") {
         return Ok(InputSource {
-            source: "standard input".to_owned(),
+            source: lastmile_report::screen::STANDARD_INPUT.to_owned(),
             length: 0,
             bytes: Box::new(io::stdin()),
         });

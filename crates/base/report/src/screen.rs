@@ -6,6 +6,9 @@ use crate::document::Grid;
 use crate::record::Doubt;
 use crate::terminal::{TerminalStyle, replace_control_characters, wrap};
 
+/// What data from standard input is called; no command can be given its name.
+pub const STANDARD_INPUT: &str = "standard input";
+
 /// The most lines of a screen. The 24th of a terminal is for the name of the report.
 pub const LINES_MAX: usize = 23;
 

@@ -41,7 +41,7 @@ fn read<T>(
     read: impl FnOnce(&mut dyn Read, &str) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
     if source == "-" {
-        return read(&mut io::stdin().lock(), "standard input");
+        return read(&mut io::stdin().lock(), lastmile_report::screen::STANDARD_INPUT);
     }
     let opened = File::open(file).and_then(|opened| Ok((opened.metadata()?, opened)));
     let (metadata, opened) =

@@ -38,6 +38,11 @@ pub(crate) fn record(args: &RecordArgs) -> anyhow::Result<Exit> {
             "the recording ended with {open} open, which are left out: streams that stay open, or responses that take longer than --timeout"
         ));
     }
+    if let Some(status) = archive.page_status().filter(|status| *status >= 400) {
+        output::note(&format!(
+            "{url} answered with status {status}: this is the recording of an error page"
+        ));
+    }
     output::print_data(&format!("{}\n", summary(&archive, &out)))?;
     Ok(Exit::Done)
 }

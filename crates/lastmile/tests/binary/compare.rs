@@ -24,6 +24,13 @@ fn a_regression_exits_99_and_an_improvement_does_not() {
     let rule = "mean(transfer_time)>+5%";
     let worse = sandbox.run(&["compare", "before", "after", "--fail-on", rule, "--format", "json"]);
     assert_eq!(worse.code, Some(99), "{}", worse.stderr);
+    let screen = sandbox
+        .run(&["compare", "before.json", "after.json", "--fail-on", "mean>+5%"])
+        .stdout;
+    assert!(
+        screen.contains("transfer time, ") && screen.contains("1 of 1 rule BROKEN"),
+        "{screen}"
+    );
     let comparison = crate::sandbox::parsed(&worse.stdout);
     let change = comparison["cells"][0]["changes"]["transfer_time"]["change"]
         .as_f64()

@@ -98,6 +98,10 @@ fn a_page_is_recorded_with_its_bodies_and_without_its_cookies() {
 fn a_page_that_cannot_be_loaded_and_a_machine_without_a_browser_are_named() {
     let sandbox = Sandbox::new();
     if chromium().is_some() {
+        let page = format!("localhost:{}/none", server());
+        let error_page = sandbox.run(&["record", &page, "--out", "none.har"]);
+        error_page.succeeded();
+        assert!(error_page.stderr.contains("status 404"), "{}", error_page.stderr);
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .unwrap()
             .local_addr()

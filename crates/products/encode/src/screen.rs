@@ -5,7 +5,7 @@ use crate::record::{EncodingComparison, EncodingDelivery, EncodingOutcome};
 use crate::summary::in_two_digits;
 use lastmile_report::document::Grid;
 use lastmile_report::number::{counted, mean_bytes, percent, quantity, signed_percent};
-use lastmile_report::screen::{Bar, BarGroup, Screen, Tile, shell_word};
+use lastmile_report::screen::{Bar, BarGroup, STANDARD_INPUT, Screen, Tile, shell_word};
 
 /// Settings that take at most this much longer than the fastest count as equally fast.
 const NEARLY: f64 = 1.02;
@@ -34,7 +34,7 @@ pub(crate) fn screen(comparison: &EncodingComparison) -> Screen {
         } else {
             answer(&decided)
         },
-        next: if decided.is_empty() && source != "-" {
+        next: if decided.is_empty() && source != STANDARD_INPUT {
             format!("lastmile encode {} --link wpt/3g", shell_word(source))
         } else {
             String::new()

@@ -73,11 +73,9 @@ impl Archive {
                 }
             }
             "Network.loadingFinished" => {
-                let at = self.open.remove(&id)?;
-                let exchange = &mut self.exchanges[at];
+                let exchange = &mut self.exchanges[*self.open.get(&id)?];
                 exchange.ended = time;
                 exchange.bytes = params["encodedDataLength"].as_f64().unwrap_or_default();
-                self.open.insert(id.clone(), at);
                 return Some(id);
             }
             "Network.loadingFailed" => {
@@ -158,6 +156,12 @@ impl Archive {
 
     pub fn open_requests(&self) -> usize {
         self.open.len()
+    }
+
+    /// The status of the page itself, after redirections.
+    pub fn page_status(&self) -> Option<u64> {
+        let statuses = self.whole().filter_map(|exchange| exchange.response["status"].as_u64());
+        statuses.into_iter().find(|status| !(300..400).contains(status))
     }
 
     /// From the first request to the load event, in seconds.

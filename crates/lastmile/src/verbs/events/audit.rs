@@ -76,8 +76,10 @@ fn audit_screen(audit: &Value) -> Screen {
     let sum = |field: &str| -> u64 { list("sources").iter().map(|source| number(&source[field])).sum() };
     let deleted: u64 = list("deleted").iter().map(|deletion| number(&deletion["events"])).sum();
     let problems = list("problems");
+    let lost_in_all: u64 = list("sources").iter().map(lost).sum();
     let verdict = match problems.len() {
-        0 => "Nothing is missing.".to_owned(),
+        0 if lost_in_all == 0 => "Nothing is lost or missing.".to_owned(),
+        0 => format!("LOST: {}, all accounted for.", counted(lost_in_all, "event")),
         many => format!(
             "MISSING OR DAMAGED, {}: {}.",
             counted(many as u64, "problem"),
@@ -112,7 +114,7 @@ fn audit_screen(audit: &Value) -> Screen {
             count(sum("numbered")),
             count(sum("stored")),
             count(sum("released")),
-            count(sources.iter().map(|source| lost(source)).sum()),
+            count(lost_in_all),
         ),
         ..Screen::default()
     }

@@ -108,6 +108,9 @@ fn losses(sandbox: &Sandbox, url: &str, numbered: u64) -> Vec<(String, u64)> {
                 sum("stored") + losses.iter().map(|(_, count)| count).sum::<u64>(),
                 numbered
             );
+            let screen = sandbox.run(&["audit", "--monitor", url]).stdout;
+            assert_eq!(screen.contains("LOST: "), !losses.is_empty(), "{screen}");
+            assert_eq!(screen.contains("Nothing is lost"), losses.is_empty(), "{screen}");
             return losses;
         }
         assert!(sum("numbered") < numbered, "{audit}");

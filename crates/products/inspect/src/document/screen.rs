@@ -4,7 +4,7 @@ use super::{answer_parts, end_text, handshake_text};
 use crate::record::{Connection, Inspection};
 use lastmile_report::document::{Grid, Row};
 use lastmile_report::number::{count, counted, quantity};
-use lastmile_report::screen::{Screen, Tile, shell_word};
+use lastmile_report::screen::{STANDARD_INPUT, Screen, Tile, shell_word};
 use std::cmp::Reverse;
 
 pub(super) fn screen(inspection: &Inspection) -> Screen {
@@ -38,7 +38,7 @@ pub(super) fn screen(inspection: &Inspection) -> Screen {
         ),
         answer: answer.join(" "),
         tiles: tiles(inspection),
-        next: if capture.source == "-" || capture.source == "standard input" {
+        next: if capture.source == STANDARD_INPUT {
             String::new()
         } else {
             format!("lastmile inspect {} --details", shell_word(&capture.source))

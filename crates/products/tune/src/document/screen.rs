@@ -4,7 +4,7 @@ use super::{computing, connections_label, memory, rate};
 use crate::record::{Choice, CodecPoint, Deflate, DeliveryOutcome, Direction, Scope, Strategy, Tuning};
 use lastmile_report::document::{Grid, RowEmphasis};
 use lastmile_report::number::{counted, percent, quantity, signed_percent, with_decimals};
-use lastmile_report::screen::{Bar, BarGroup, Screen, Tile, shell_word};
+use lastmile_report::screen::{Bar, BarGroup, STANDARD_INPUT, Screen, Tile, shell_word};
 
 /// zlib's defaults.
 const ZLIB_DEFAULT: Deflate = Deflate {
@@ -39,7 +39,9 @@ pub(super) fn screen(tuning: &Tuning) -> Screen {
         doubts: Screen::doubt_texts(tuning.doubts.iter().chain(link_doubts)),
         answer: answer(tuning),
         next: match tuning.options.memory_bytes {
-            None if source != "-" => format!("lastmile tune {} --connections 50000 --memory 8GiB", shell_word(source)),
+            None if source != STANDARD_INPUT => {
+                format!("lastmile tune {} --connections 50000 --memory 8GiB", shell_word(source))
+            }
             _ => String::new(),
         },
     }

@@ -2,10 +2,10 @@
 
 use super::{answer, breach_cells, interval_text, joint_name, unmatched_text};
 use crate::compare::rule::RuleOutcome;
-use crate::compare::{CellComparison, Change, Comparison, Verdict};
+use crate::compare::{CellComparison, Change, Comparison, Side, Verdict};
 use crate::document::{Grid, factors, readable};
 use crate::number::{NO_NUMBER, counted, quantity, signed_percent};
-use crate::screen::{Screen, shell_word};
+use crate::screen::Screen;
 
 pub(super) fn screen(comparison: &Comparison) -> Screen {
     let broken: Vec<&RuleOutcome> = comparison.rules.iter().filter(|outcome| outcome.is_broken()).collect();
@@ -30,7 +30,7 @@ pub(super) fn screen(comparison: &Comparison) -> Screen {
         ),
     };
     Screen {
-        question: format!("{} against {}, {}.", after.run, before.run, settings(comparison)),
+        question: format!("{} against {}, {}.", name(after), name(before), settings(comparison)),
         table: Some(if broken.is_empty() {
             changes(comparison)
         } else {
@@ -40,13 +40,13 @@ pub(super) fn screen(comparison: &Comparison) -> Screen {
         spare_columns: vec!["95 % interval"],
         doubts,
         answer: counts_text(comparison) + &rules,
-        next: format!(
-            "lastmile compare {} {} --details",
-            shell_word(&before.run),
-            shell_word(&after.run)
-        ),
         ..Screen::default()
     }
+}
+
+/// The folder of a run; its study, where it was not kept in a folder.
+fn name(side: &Side) -> &str {
+    if side.run.is_empty() { &side.study } else { &side.run }
 }
 
 /// What the two runs were made with, where they differ.
@@ -84,8 +84,9 @@ fn breaches(broken: &[&RuleOutcome]) -> Grid {
             rows.push(vec![outcome.rule.clone(), "no figure to check".to_owned()]);
         }
         for breach in &outcome.breaches {
-            let [cell, _, before, after, change, interval] = breach_cells(breach);
-            rows.push(vec![outcome.rule.clone(), cell, before, after, change, interval]);
+            let [cell, figure, before, after, change, interval] = breach_cells(breach);
+            let place = format!("{figure}, {cell}");
+            rows.push(vec![outcome.rule.clone(), place, before, after, change, interval]);
         }
         if let Some(joint) = outcome.joint.as_ref().filter(|joint| joint.broken) {
             let change = signed_percent(joint.change);

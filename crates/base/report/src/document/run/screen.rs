@@ -294,9 +294,8 @@ fn value_bars(values: &[PartValues<'_>]) -> Vec<BarGroup> {
         let mut cells: Vec<&(String, &Figure)> = part.values.iter().collect();
         if count > ROWS_MAX {
             cells.sort_by(|(_, one), (_, other)| one.mean.total_cmp(&other.mean));
-            let hidden = cells.len().saturating_sub(2).max(1);
             if cells.len() > 2 {
-                cells.drain(1..=hidden.min(cells.len() - 2));
+                cells.drain(1..cells.len() - 1);
             }
         }
         let bar = |(label, figure): &(String, &Figure)| Bar {
