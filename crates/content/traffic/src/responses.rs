@@ -87,6 +87,9 @@ pub struct Response {
     pub total: Option<Duration>,
     /// The tool's name for its connection: responses over the same connection have the same name within a source.
     pub connection: Option<String>,
+    /// Whether its request carried credentials (cookies), as far as the request's headers say: browsers send requests without them over
+    /// connections of their own.
+    pub credentials: Option<bool>,
     /// The URL that caused the request, where the tool or a Referer header says so.
     pub initiator: Option<String>,
     /// Whether the browser itself answered, from a cache, by a service worker or a redirect of its own, so that no request was made.

@@ -12,7 +12,7 @@ use crate::record;
 use lastmile_codec::content::CodecSpec;
 use lastmile_link::{Jitter, LinkSpec, Reordering};
 use lastmile_page::replay::PageLoad;
-use lastmile_page::{PageHost, connections_per_host};
+use lastmile_page::{PageHost, ServedHost, connections_per_host};
 use lastmile_report::paired_statistics::{Figures, Runs};
 use lastmile_testbed::http::Version;
 use lastmile_testbed::link_description::description;
@@ -112,9 +112,10 @@ const fn protocol_record(version: Version) -> record::Protocol {
 
 /// The hosts, and the protocol that each was replayed with.
 fn hosts(prepared: &PreparedReplay<'_>) -> Vec<record::ReplayedHost> {
-    let versions = prepared.page.versions(prepared.options.load.protocol);
-    let hosts = prepared.page.hosts.iter().zip(versions).enumerate();
-    let of_host = |(number, (host, version)): (usize, (&PageHost, Version))| {
+    let served = prepared.page.served_hosts(&prepared.options.load);
+    let hosts = prepared.page.hosts.iter().zip(served).enumerate();
+    let of_host = |(number, (host, served)): (usize, (&PageHost, ServedHost))| {
+        let version = served.version;
         let items = prepared.page.items.iter().filter(|item| item.host == number);
         record::ReplayedHost {
             host: host.address.clone(),

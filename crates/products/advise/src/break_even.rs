@@ -20,10 +20,10 @@ use super::{AdviseError, Phase, PreparedReplay, Progress, prose};
 use crate::record::{BreakEven, BreakEvenSearch};
 use lastmile_codec::content::CodecSpec;
 use lastmile_link::LinkSpec;
+use lastmile_page::ServedHost;
 use lastmile_page::replay;
 use lastmile_page::scripted_response::{PageScript, ScriptedResponse};
 use lastmile_testbed::cpu_cost_model::Operation;
-use lastmile_testbed::http::Version;
 use lastmile_units::workers::Workers;
 use lastmile_units::{BitRate, ByteCount};
 use std::time::Duration;
@@ -54,8 +54,8 @@ struct MedianResponse {
     plain: ByteCount,
     compressed: ByteCount,
     codec: CodecSpec,
-    /// The version of HTTP that it is replayed with.
-    version: Version,
+    /// How its host is replayed.
+    served: ServedHost,
     /// On the reference core.
     encoding: Duration,
     decoding: Duration,
@@ -167,7 +167,7 @@ impl MedianResponse {
             plain,
             compressed: coded,
             codec: candidate.codec,
-            version: prepared.version(item),
+            served: prepared.served_host(item),
             encoding,
             decoding,
         }
@@ -204,8 +204,7 @@ impl MedianResponse {
         let time = |response: ScriptedResponse| {
             let script = PageScript::from(vec![response]);
             let (handshakes, seed) = (replay::HandshakeCost::default(), prepared.options.root());
-            let replayed =
-                replay::run(&prepared.options.load, &link, &[self.version], script, handshakes, seed).ok()?;
+            let replayed = replay::run(&prepared.options.load, &link, &[self.served], script, handshakes, seed).ok()?;
             Some(replayed.requests[0].transfer_time().as_secs_f64())
         };
         Some([time(plain)?, time(compressed)?])

@@ -92,8 +92,7 @@ impl PreparedReplay<'_> {
         let playback = Rc::new(Playback::new(&self.page, self.traffic, deliveries));
         let seed = self.options.root().derive("browser");
         let loads = chromium::load(&playback, link, options, seed).map_err(|error| failed(error.to_string()))?;
-        let tls = playback.document().is_some_and(|url| url.starts_with("https:"));
-        let mut conditions = LoadOptions::beside_browser(options.protocol, tls, options.cpu_slowdown);
+        let mut conditions = LoadOptions::beside_browser(options.protocol, self.page.has_https(), options.cpu_slowdown);
         conditions.server.cores = self.options.load.server.cores;
         let scene = ReplayContext {
             page: &self.page,

@@ -7,13 +7,13 @@
 use super::candidates::{compressed_per_request, median_cost};
 use super::{AdviseError, Phase, PreparedReplay, Progress};
 use lastmile_codec::content::{CodecSpec, Coding};
+use lastmile_page::ServedHost;
 use lastmile_page::dependencies::{Extent, Prerequisite, Priority};
 use lastmile_page::page::{REQUEST_HEAD, RESPONSE_HEAD};
 use lastmile_page::scripted_response::{ExchangeCost, ScriptedResponse};
 use lastmile_page::{LoadOptions, replay};
 use lastmile_report::connections::Connections;
 use lastmile_testbed::cpu_cost_model::Operation;
-use lastmile_testbed::http::Version;
 use lastmile_units::ByteCount;
 use lastmile_units::workers::Workers;
 use std::collections::BTreeMap;
@@ -47,10 +47,15 @@ impl IsolatedTransferTimes {
             .flat_map(|link| prepared.settings.iter().map(move |codec| (link, *codec)))
             .collect();
         let options = prepared.options;
-        let versions: Vec<Version> = items.iter().map(|item| prepared.version(*item)).collect();
+        let hosts: Vec<ServedHost> = items
+            .iter()
+            .map(|item| ServedHost {
+                is_encrypted: false,
+                ..prepared.served_host(*item)
+            })
+            .collect();
         let load = LoadOptions {
             connections: Connections::Cold,
-            tls: false,
             ..options.load.clone()
         };
         let mut on_done = Progress::counter(Phase::Choosing, jobs.len(), progress);
@@ -61,7 +66,7 @@ impl IsolatedTransferTimes {
             replay::run(
                 &load,
                 &options.links[link].1.clone().without_impairments(),
-                &versions,
+                &hosts,
                 chained.into(),
                 replay::HandshakeCost::default(),
                 options.root(),
@@ -98,10 +103,9 @@ fn chained(mut responses: Vec<ScriptedResponse>) -> Vec<ScriptedResponse> {
 }
 
 impl PreparedReplay<'_> {
-    /// The version of HTTP that an item is replayed with.
-    pub(super) fn version(&self, item: usize) -> Version {
-        let host = &self.page.hosts[self.page.items[item].host];
-        self.options.load.protocol.unwrap_or_else(|| host.version())
+    /// How an item's host is replayed.
+    pub(super) fn served_host(&self, item: usize) -> ServedHost {
+        self.page.served_hosts(&self.options.load)[self.page.items[item].host]
     }
 
     /// An item in isolation, from its own host.
@@ -133,6 +137,7 @@ impl PreparedReplay<'_> {
 pub(super) fn isolated_response(plain: ByteCount) -> ScriptedResponse {
     ScriptedResponse {
         host: 0,
+        is_anonymous: false,
         gap: Duration::ZERO,
         server_think_time: Duration::ZERO,
         request_head: REQUEST_HEAD,

@@ -135,8 +135,7 @@ impl Browser {
                 "the load of a page is captured only in the emulated world".to_owned(),
             ));
         }
-        let tls = plan.traffic.responses.iter().any(|response| response.scheme == "https");
-        let mut options = LoadOptions::beside_browser(Some(self.0), tls, plan.slow_client);
+        let mut options = LoadOptions::beside_browser(Some(self.0), plan.page.has_https(), plan.slow_client);
         options.server.slow_down = plan.slow_server;
         let scene = ReplayContext {
             page: &plan.page,

@@ -98,8 +98,7 @@ mod linux {
                 "cut_short": loads.cut_short().iter().map(|item| &*playback.urls()[*item]).collect::<Vec<_>>(),
             })
         );
-        let tls = playback.document().is_some_and(|url| url.starts_with("https:"));
-        let options = LoadOptions::beside_browser(protocol, tls, 1.0);
+        let options = LoadOptions::beside_browser(protocol, page.has_https(), 1.0);
         let costs = CostTable::load(&Choice::Reference)?;
         let scene = ReplayContext {
             page: &page,

@@ -3,7 +3,7 @@
 //! **Connections.** Over HTTP/1.1 at most six per host, as in Chromium (`g_max_sockets_per_group` in
 //! net/socket/client_socket_pool_manager.cc) and Firefox (`network.http.max-persistent-connections-per-server`); requests that find no
 //! free one wait by priority, then in order. Over HTTP/2 one per host. A request uses the connection that is ready first, even if another
-//! was opened for it. If the first connection to a host is not established within 250 ms, a second is opened
+//! was opened for it. Requests without cookies have connections of their own (`privacy_mode` in net/base/privacy_mode.h). If the first connection to a host is not established within 250 ms, a second is opened
 //! (`kMaxConnectRetryIntervalMs` in net/socket/client_socket_pool.cc).
 //!
 //! **Requests** are made when what leads to them has arrived (`dependencies`), and sent when the browser's schedulers let them
@@ -109,7 +109,7 @@ pub const fn connections_per_host(version: Version) -> usize {
     }
 }
 
-/// The connections to one host.
+/// The connections to one host, for requests with cookies or for those without.
 struct Pool {
     server: Server,
     /// Idle connections; over HTTP/2 the one that all requests share.
@@ -153,7 +153,11 @@ impl<H: Host> Browser<H> {
         Self {
             host,
             script,
-            pools: servers.into_iter().map(pool).collect(),
+            pools: servers
+                .into_iter()
+                .flat_map(|server| [server.clone(), server])
+                .map(pool)
+                .collect(),
             opened: Rc::default(),
         }
     }
@@ -161,11 +165,11 @@ impl<H: Host> Browser<H> {
     /// Opens every connection that the page can use, one after the other, and fetches `size` bytes over each, so that its congestion
     /// window grows.
     pub(crate) async fn warm(&self, size: ByteCount) -> Result<(), Rc<HttpError>> {
-        for (host, pool) in self.pools.iter().enumerate() {
-            let requests = self.script.responses.iter().filter(|response| response.host == host);
+        for (at, pool) in self.pools.iter().enumerate() {
+            let requests = self.script.responses.iter().filter(|response| response.pool() == at);
             let server = pool.borrow().server.clone();
             for _ in 0..server.connections().min(requests.count()) {
-                let mut link = self.connect(host, &server).await.map_err(Rc::new)?;
+                let mut link = self.connect(at, &server).await.map_err(Rc::new)?;
                 link.opening = None;
                 let response = link.http.send(origin_server::warming(size)).await.map_err(Rc::new)?;
                 let mut body = response.into_body();
@@ -210,10 +214,10 @@ impl<H: Host> Browser<H> {
         Ok(loaded.into_values().collect())
     }
 
-    /// A connection to a host that can take a request.
-    async fn acquire(&self, host: usize, priority: Priority) -> Result<Link, Rc<HttpError>> {
+    /// A connection of a pool that can take a request.
+    async fn acquire(&self, at: usize, priority: Priority) -> Result<Link, Rc<HttpError>> {
         let slot = {
-            let mut pool = self.pools[host].borrow_mut();
+            let mut pool = self.pools[at].borrow_mut();
             if let Some(link) = pool.idle.pop() {
                 if let Some(shared) = link.share() {
                     pool.idle.push(shared);
@@ -222,9 +226,9 @@ impl<H: Host> Browser<H> {
             }
             let most = pool.server.connections();
             if pool.opened < most {
-                self.open(host, &mut pool);
+                self.open(at, &mut pool);
                 if pool.opened == 1 && most > 1 {
-                    self.open_another_if_late(host);
+                    self.open_another_if_late(at);
                 }
             }
             let (give, slot) = oneshot::channel();
@@ -236,15 +240,15 @@ impl<H: Host> Browser<H> {
         slot.await.expect("a pool keeps those who wait until they are served")
     }
 
-    fn open(&self, host: usize, pool: &mut Pool) {
+    fn open(&self, at: usize, pool: &mut Pool) {
         pool.opened += 1;
         let (browser, server) = (self.clone(), pool.server.clone());
         self.host.spawn(async move {
-            match browser.connect(host, &server).await {
-                Ok(link) => browser.release(host, link),
+            match browser.connect(at, &server).await {
+                Ok(link) => browser.release(at, link),
                 Err(error) => {
                     let error = Rc::new(error);
-                    let waiting = std::mem::take(&mut browser.pools[host].borrow_mut().waiting);
+                    let waiting = std::mem::take(&mut browser.pools[at].borrow_mut().waiting);
                     for give in waiting.into_values() {
                         let _ = give.send(Err(Rc::clone(&error)));
                     }
@@ -253,11 +257,11 @@ impl<H: Host> Browser<H> {
         });
     }
 
-    async fn connect(&self, host: usize, server: &Server) -> Result<Link, HttpError> {
+    async fn connect(&self, at: usize, server: &Server) -> Result<Link, HttpError> {
         let number = self.opened.replace(self.opened.get() + 1);
         let started = self.host.now();
         let stream = self.host.connect(server.address).await?;
-        self.pools[host].borrow_mut().is_reached = true;
+        self.pools[at].borrow_mut().is_reached = true;
         let established = self.host.now();
         let http = handshake(&self.host, stream, server.version, server.tls.as_ref()).await?;
         Ok(Link {
@@ -267,20 +271,20 @@ impl<H: Host> Browser<H> {
         })
     }
 
-    fn open_another_if_late(&self, host: usize) {
+    fn open_another_if_late(&self, at: usize) {
         let browser = self.clone();
         self.host.spawn(async move {
             browser.host.sleep_until(browser.host.now() + CONNECT_RETRY).await;
-            let mut pool = browser.pools[host].borrow_mut();
+            let mut pool = browser.pools[at].borrow_mut();
             if !pool.is_reached && !pool.waiting.is_empty() && pool.opened < pool.server.connections() {
-                browser.open(host, &mut pool);
+                browser.open(at, &mut pool);
             }
         });
     }
 
     /// Gives a connection to the first request in the queue, or to all if it can be shared; keeps it if none waits.
-    fn release(&self, host: usize, mut link: Link) {
-        let mut pool = self.pools[host].borrow_mut();
+    fn release(&self, at: usize, mut link: Link) {
+        let mut pool = self.pools[at].borrow_mut();
         if link.share().is_some() {
             for give in std::mem::take(&mut pool.waiting).into_values() {
                 let mut shared = link.share().expect("a link that can be shared stays so");
@@ -368,7 +372,7 @@ impl<H: Host> Load<H> {
     fn start(&self, mut requests: Vec<usize>) {
         requests.sort_by_key(|request| {
             let response = &self.browser.script.responses[*request];
-            let is_multiplexed = self.browser.pools[response.host].borrow().server.version == Version::H2;
+            let is_multiplexed = self.browser.pools[response.pool()].borrow().server.version == Version::H2;
             is_multiplexed.then_some(Reverse(response.priority))
         });
         for request in requests {
@@ -405,8 +409,8 @@ impl<H: Host> Load<H> {
         let (browser, host) = (&self.browser, &self.browser.host);
         let scripted = &browser.script.responses[request];
         let queued = host.now();
-        let mut link = browser.acquire(scripted.host, scripted.priority).await?;
-        if browser.pools[scripted.host].borrow().server.version == Version::H2 {
+        let mut link = browser.acquire(scripted.pool(), scripted.priority).await?;
+        if browser.pools[scripted.pool()].borrow().server.version == Version::H2 {
             self.scheduler.borrow_mut().learn_multiplexing(scripted.host);
         }
         let connected = host.now();
@@ -438,7 +442,7 @@ impl<H: Host> Load<H> {
         }
         assert_eq!(read, scripted.size.get(), "a server sends what was scripted");
         let decoded = host.now();
-        browser.release(scripted.host, link);
+        browser.release(scripted.pool(), link);
         if let Some(read_from) = read_from {
             host.sleep_until(read_from).await;
         }

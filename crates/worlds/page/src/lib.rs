@@ -33,4 +33,4 @@ pub use browser::connections_per_host;
 pub use load_options::{LoadOptions, ServerSpec};
 pub use origin_server::PIECE;
 pub use page::Page;
-pub use page_host::PageHost;
+pub use page_host::{PageHost, ServedHost};

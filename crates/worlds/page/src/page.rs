@@ -7,7 +7,8 @@
 //! the server's own work, and is repeated; a host's only response keeps its whole wait. Static responses are served at once.
 
 use crate::dependencies::{self, Cause, Dependency, Prerequisite, Priority};
-use crate::page_host::{PageHost, page_hosts};
+use crate::load_options::LoadOptions;
+use crate::page_host::{PageHost, ServedHost, page_hosts};
 use lastmile_testbed::http::Version;
 use lastmile_traffic::responses::{Body, Origin, Response, ResponseKind, Traffic};
 use lastmile_units::ByteCount;
@@ -46,6 +47,9 @@ pub struct PageResource {
     pub cause: Cause,
     /// The priority of its request.
     pub priority: Priority,
+    /// Whether it is made without cookies: browsers send such requests over connections of their own, so that a server cannot tell whose
+    /// they are (Fetch Standard, connection pools).
+    pub is_anonymous: bool,
     /// Whether the browser's renderer counts it among the requests of which few are in flight before the document's body has begun.
     pub is_throttled: bool,
     /// How long the server works before it answers.
@@ -101,6 +105,10 @@ impl Page {
             &kept.iter().map(|(_, response)| *response).collect::<Vec<_>>(),
             traffic.load_event,
         );
+        let document = kept
+            .iter()
+            .map(|(_, response)| *response)
+            .find(|response| response.kind() == ResponseKind::Html);
         let items: Vec<PageResource> = kept
             .iter()
             .zip(found.of_items)
@@ -122,6 +130,7 @@ impl Page {
                     gap,
                     cause,
                     priority,
+                    is_anonymous: is_anonymous(response, document),
                     is_throttled,
                     server_think_time: server_think_time(response, &least_waits),
                     request_head: response.request_header_bytes.unwrap_or(REQUEST_HEAD),
@@ -138,6 +147,24 @@ impl Page {
             left_out,
         }
     }
+}
+
+/// Whether a browser makes the request without cookies. Where the recording does not say: whether `document`, of another origin, can only
+/// use it by CORS (fonts, and what scripts fetch); scripts that are allowed cookies there are rare.
+fn is_anonymous(response: &Response, document: Option<&Response>) -> bool {
+    let for_any_origin = matches!(
+        response.kind(),
+        ResponseKind::Html
+            | ResponseKind::Css
+            | ResponseKind::JavaScript
+            | ResponseKind::Svg
+            | ResponseKind::Image
+            | ResponseKind::Video
+    );
+    let is_of_other_origin =
+        document.is_some_and(|document| (&document.scheme, &document.host) != (&response.scheme, &response.host));
+    let credentials = response.credentials.unwrap_or(for_any_origin || !is_of_other_origin);
+    !credentials
 }
 
 /// The shortest wait of each host with more than one response.
@@ -161,10 +188,29 @@ fn server_think_time(response: &Response, least_waits: &BTreeMap<&str, Duration>
 }
 
 impl Page {
-    /// The version of HTTP that each host is replayed with: the one asked for, or else the recorded one.
-    pub fn versions(&self, asked: Option<Version>) -> Vec<Version> {
-        let version = |host: &PageHost| asked.unwrap_or_else(|| host.version());
-        self.hosts.iter().map(version).collect()
+    /// Whether some of its hosts were recorded over `https`.
+    pub fn has_https(&self) -> bool {
+        self.hosts.iter().any(PageHost::is_secure)
+    }
+
+    /// How each host is replayed: by the version of HTTP that is asked for, or else the recorded one, and encrypted where `options` say so.
+    /// An `http` host beside one of `https` is never encrypted, and speaks HTTP/1.1; where all are of `http`, as in a recording of a server
+    /// for development, they are replayed as if they were of `https`.
+    pub fn served_hosts(&self, options: &LoadOptions) -> Vec<ServedHost> {
+        let served = |host: &PageHost| {
+            if self.has_https() && !host.is_secure() {
+                ServedHost {
+                    version: Version::Http11,
+                    is_encrypted: false,
+                }
+            } else {
+                ServedHost {
+                    version: options.protocol.unwrap_or_else(|| host.version()),
+                    is_encrypted: options.tls,
+                }
+            }
+        };
+        self.hosts.iter().map(served).collect()
     }
 
     /// Notes on how requests are explained, and on the responses left out: each reason with its count and the first example.

@@ -13,7 +13,21 @@ pub struct PageHost {
     pub stated: BTreeMap<HttpVersion, u64>,
 }
 
+/// How a host is replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServedHost {
+    /// The version of HTTP that it speaks.
+    pub version: Version,
+    /// Whether its connections are encrypted.
+    pub is_encrypted: bool,
+}
+
 impl PageHost {
+    /// Whether its scheme is `https`.
+    pub fn is_secure(&self) -> bool {
+        self.address.starts_with("https:")
+    }
+
     /// The version that most of its responses state, and of several the newest; none where none states a version.
     pub fn recorded(&self) -> Option<HttpVersion> {
         let most = self.stated.iter().max_by_key(|(version, count)| (**count, **version));

@@ -6,6 +6,7 @@ use crate::browser::{Browser, Server};
 use crate::load_options::{LoadOptions, ServerSpec};
 use crate::origin_server;
 use crate::page::Page;
+use crate::page_host::ServedHost;
 use crate::request_timing::RequestTiming;
 use crate::scripted_response::{EncodedResponse, PageScript, scripted_responses};
 use hyper::service::service_fn;
@@ -84,7 +85,7 @@ pub fn replay(
     run(
         scene.options,
         link,
-        &scene.page.versions(scene.options.protocol),
+        &scene.page.served_hosts(scene.options),
         script,
         handshakes,
         seed.derive("world"),
@@ -108,41 +109,42 @@ impl HandshakeCost {
     }
 }
 
-/// Replays the responses of hosts that speak `versions` of HTTP.
+/// Replays the responses of `hosts`.
 pub fn run(
     options: &LoadOptions,
     link: &LinkSpec,
-    versions: &[Version],
+    hosts: &[ServedHost],
     script: PageScript,
     handshakes: HandshakeCost,
     seed: Seed,
 ) -> Result<PageLoad, ReplayError> {
     let script = Rc::new(script);
-    let testbed = testbed(options, link, versions.len(), seed)?;
+    let testbed = testbed(options, link, hosts.len(), seed)?;
     let world = &testbed.world;
     let client = testbed.host(CLIENT).clone();
     let wire = testbed.link(ACCESS);
     let tls = [Version::Http11, Version::H2].map(|version| {
-        let is_used = options.tls && versions.contains(&version);
-        is_used.then(|| {
+        let is_encrypted = true;
+        hosts.contains(&ServedHost { version, is_encrypted }).then(|| {
             let server = ServerTls::new(version).costing(handshakes.accept);
             (server, ClientTls::new(version).costing(handshakes.connect))
         })
     });
     let mut servers = Vec::new();
-    for (number, version) in versions.iter().enumerate() {
+    for (number, ServedHost { version, is_encrypted }) in hosts.iter().copied().enumerate() {
         let server = testbed.host(&server_name(number));
-        let (server_tls, client_tls) = tls[usize::from(*version == Version::H2)].clone().unzip();
+        let of_version = &tls[usize::from(version == Version::H2)];
+        let (server_tls, client_tls) = of_version.clone().filter(|_| is_encrypted).unzip();
         let (host, script) = (Rc::new(server.clone()), Rc::clone(&script));
         let service = service_fn(move |request| {
             let (host, script) = (Rc::clone(&host), Rc::clone(&script));
             async move { Ok::<_, Infallible>(origin_server::answer(host, script, request).await) }
         });
         let encryption = server_tls.map_or(Encryption::None, Encryption::Tls);
-        serve(server, PORT, *version, encryption, service).expect("nothing else listens in a new world");
+        serve(server, PORT, version, encryption, service).expect("nothing else listens in a new world");
         servers.push(Server {
             address: server.address(PORT),
-            version: *version,
+            version,
             tls: client_tls,
         });
     }

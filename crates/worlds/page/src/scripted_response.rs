@@ -49,6 +49,8 @@ impl EncodedResponse {
 pub struct ScriptedResponse {
     /// The index of its host.
     pub host: usize,
+    /// Whether its request is made without cookies, over connections of its own.
+    pub is_anonymous: bool,
     /// How long after its prerequisites the request is made.
     pub gap: Duration,
     /// How long the server works before it answers.
@@ -77,6 +79,13 @@ pub struct ScriptedResponse {
     pub is_throttled: bool,
     /// For a document, the time from its first bytes to the moment when the browser has made a page for it and reads it.
     pub commit: Duration,
+}
+
+impl ScriptedResponse {
+    /// The index of the pool of connections that its request uses: a host has one for requests with cookies and one for those without.
+    pub const fn pool(&self) -> usize {
+        2 * self.host + self.is_anonymous as usize
+    }
 }
 
 /// A page as the simulated programs see it.
@@ -194,6 +203,7 @@ fn scripted_response(
     };
     ScriptedResponse {
         host: item.host,
+        is_anonymous: item.is_anonymous,
         gap: varied(item, options.slow_client, seed, page_seed),
         server_think_time: item.server_think_time,
         request_head: item.request_head,

@@ -51,10 +51,7 @@ fn what_a_full_monitor_did_not_take_is_not_called_acknowledged() {
         .data(&["query", "a.b", "--monitor", &url])
         .matches("\"n\":")
         .count();
-    assert!(
-        stored >= said,
-        "{said} were called acknowledged, {stored} are stored"
-    );
+    assert!(stored >= said, "{said} were called acknowledged, {stored} are stored");
     assert!(
         !sandbox
             .data(&["query", "_loss", "--monitor", &url])

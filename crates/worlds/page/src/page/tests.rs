@@ -59,9 +59,19 @@ fn each_host_of_an_archive_is_replayed_with_the_version_that_the_archive_states(
         ("https://b.example/b", "h2"),
     ]));
     use Version::{H2, Http11};
-    assert_eq!(page.versions(None), [Http11, H2, H2, H2, H2, Http11, Http11]);
-    assert_eq!(page.versions(Some(Http11)), [Http11; 7]);
-    assert_eq!(page.versions(Some(H2)), [H2; 7]);
+    let versions = |protocol| {
+        let options = LoadOptions {
+            protocol,
+            ..LoadOptions::default()
+        };
+        let served = page.served_hosts(&options);
+        let encrypted: Vec<bool> = served.iter().map(|host| host.is_encrypted).collect();
+        assert_eq!(encrypted, [false, true, true, true, true, true, true]);
+        served.iter().map(|host| host.version).collect::<Vec<_>>()
+    };
+    assert_eq!(versions(None), [Http11, H2, H2, H2, H2, Http11, Http11]);
+    assert_eq!(versions(Some(Http11)), [Http11; 7]);
+    assert_eq!(versions(Some(H2)), [Http11, H2, H2, H2, H2, H2, H2]);
     let recorded: Vec<_> = page.hosts.iter().map(PageHost::recorded).collect();
     assert_eq!((recorded[4], recorded[6]), (Some(HttpVersion::Http3), None));
 }

@@ -17,6 +17,7 @@ const MS: Duration = Duration::from_millis(1);
 fn order() -> ScriptedResponse {
     ScriptedResponse {
         host: 0,
+        is_anonymous: false,
         gap: Duration::ZERO,
         server_think_time: Duration::ZERO,
         request_head: ByteCount::new(200),
@@ -80,12 +81,19 @@ fn request_times(load: &PageLoad) -> Vec<Duration> {
     load.requests.iter().map(|request| request.connected).collect()
 }
 
+fn served(options: &LoadOptions, version: Version) -> ServedHost {
+    ServedHost {
+        version,
+        is_encrypted: options.tls,
+    }
+}
+
 fn replayed(options: &LoadOptions, rate: Option<&str>, orders: Vec<ScriptedResponse>) -> PageLoad {
     let hosts = 1 + orders.iter().map(|order| order.host).max().unwrap();
     run(
         options,
         &link(rate),
-        &vec![options.protocol.unwrap(); hosts],
+        &vec![served(options, options.protocol.unwrap()); hosts],
         orders.into(),
         HandshakeCost::default(),
         Seed::new(1),
@@ -143,7 +151,7 @@ fn an_exchange_and_a_handshake_cost_both_sides_what_they_are_told_to() {
         run(
             &encrypted,
             &link(None),
-            &[Version::Http11],
+            &[served(&encrypted, Version::Http11)],
             vec![order()].into(),
             handshakes,
             Seed::new(1),
@@ -219,11 +227,11 @@ fn each_host_speaks_its_own_version_and_has_its_connections() {
         protocol: None,
         ..options(Version::Http11, true, Connections::Cold)
     };
-    let versions = [Version::Http11, Version::H2];
+    let hosts = [Version::Http11, Version::H2].map(|version| served(&options, version));
     let loaded = run(
         &options,
         &link(None),
-        &versions,
+        &hosts,
         orders.into(),
         HandshakeCost::default(),
         Seed::new(1),
@@ -245,6 +253,21 @@ fn each_host_has_connections_of_its_own() {
         })
         .collect();
     assert_eq!(replayed(&cold(), None, orders).page_time, 200 * MS);
+}
+
+#[test]
+fn requests_without_cookies_have_connections_of_their_own() {
+    let after = |is_anonymous| ScriptedResponse {
+        is_anonymous,
+        prerequisites: vec![WHOLE_FIRST],
+        ..order()
+    };
+    for protocol in [Version::Http11, Version::H2] {
+        let options = options(protocol, true, Connections::Cold);
+        let page = |second| replayed(&options, None, vec![order(), after(second)]).page_time;
+        assert_eq!(page(false), 400 * MS, "{protocol:?}");
+        assert_eq!(page(true), 600 * MS, "{protocol:?}: it pays for TCP and TLS again");
+    }
 }
 
 #[test]
@@ -401,7 +424,7 @@ fn a_slow_first_connection_gets_a_second_that_later_requests_find_open() {
     let loaded = run(
         &cold(),
         &far,
-        &[Version::Http11],
+        &[served(&cold(), Version::Http11)],
         script.into(),
         HandshakeCost::default(),
         Seed::new(1),

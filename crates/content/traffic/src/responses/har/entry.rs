@@ -180,6 +180,7 @@ impl Entry {
         let target = whole.len().saturating_sub(scheme.len() + "://".len() + host.len());
         let request_line = method.len() + target + "  HTTP/1.1\r\n\r\n".len();
         let status_line = "HTTP/1.1 200 \r\n\r\n".len() + response.status_text.as_str().len();
+        let credentials = credentials(&request.headers, headers, &format!("{scheme}://{host}"));
         let facts = BodyFacts {
             bodiless: method == "HEAD" || matches!(status, 204 | 205 | 304),
             uncoded_length: content_length.filter(|_| content_encoding.is_none()),
@@ -221,6 +222,7 @@ impl Entry {
             wait: timings.wait.milliseconds(),
             total: time.milliseconds(),
             connection: connection.filled(),
+            credentials,
             from_cache: false,
             origin,
             origin_because,
@@ -238,6 +240,19 @@ fn why_not(other: NotHttp) -> &'static str {
         NotHttp::InPage => "are data: or blob: URLs, whose content is in the page",
         NotHttp::OtherScheme => "have a scheme other than http and https",
         NotHttp::NoUrl => "have no absolute URL",
+    }
+}
+
+/// Whether a request to `origin` carried cookies, as a browser's headers say (Fetch Standard): one of CORS to another origin does where the
+/// response allows that, and all others do.
+fn credentials(request: &Headers, response: &Headers, origin: &str) -> Option<bool> {
+    let mode = request.get("sec-fetch-mode");
+    let of_other_origin = request.get("origin").is_some_and(|from| from != origin);
+    let allowed = response.get("access-control-allow-credentials") == Some("true");
+    match mode {
+        Some("cors") => Some(!of_other_origin || allowed),
+        Some(_) => Some(true),
+        None => None,
     }
 }
 

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The fields that are kept, by name in lower case.
-const KEPT: [&str; 10] = [
+const KEPT: [&str; 13] = [
+    "access-control-allow-credentials",
     "cache-control",
     "content-encoding",
     "content-length",
@@ -16,7 +17,9 @@ const KEPT: [&str; 10] = [
     "last-modified",
     "link",
     "location",
+    "origin",
     "referer",
+    "sec-fetch-mode",
 ];
 
 /// Those that change what a browser does next.
