@@ -97,3 +97,29 @@ fn every_request_of_the_example_is_explained_by_its_text() {
     assert_eq!(urls, ["https://www.shop.example/"]);
     assert_eq!(page.items[1].prerequisites[0].item, 0);
 }
+
+#[test]
+fn fonts_and_data_of_another_origin_are_asked_for_without_cookies_unless_the_recording_says_otherwise() {
+    let page = |host: &str, media_type: &str, credentials| {
+        let document = recorded("text/html", Origin::Dynamic, 0, 100, 50);
+        let mut resource = recorded(media_type, Origin::Static, 10, 90, 60);
+        resource.host = host.to_owned();
+        resource.credentials = credentials;
+        Page::from_traffic(&traffic(vec![document, resource])).items[1].is_anonymous
+    };
+    let cases = [
+        ("a.example", "font/woff2", None, false),
+        ("b.example", "font/woff2", None, true),
+        ("b.example", "application/json", None, true),
+        ("b.example", "application/json", Some(true), false),
+        ("b.example", "text/css", None, false),
+        ("b.example", "text/css", Some(false), true),
+    ];
+    for (host, media_type, credentials, expected) in cases {
+        assert_eq!(
+            page(host, media_type, credentials),
+            expected,
+            "{host} {media_type} {credentials:?}"
+        );
+    }
+}

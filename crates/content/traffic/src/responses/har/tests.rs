@@ -280,3 +280,33 @@ fn a_text_shorter_than_its_size_is_a_missing_body() {
         assert!(!whole(size, text), "{size}");
     }
 }
+
+#[test]
+fn a_browsers_headers_say_whether_a_request_carried_cookies() {
+    let header = |name: &str, value: &str| json!({ "name": name, "value": value });
+    let from_shop = header("Origin", "https://shop.example");
+    let mode = |mode| header("Sec-Fetch-Mode", mode);
+    let allowed = header("Access-Control-Allow-Credentials", "true");
+    let cases = [
+        ("no mode", vec![from_shop.clone()], vec![], None),
+        ("an image", vec![mode("no-cors")], vec![], Some(true)),
+        ("a font", vec![mode("cors"), from_shop.clone()], vec![], Some(false)),
+        (
+            "a call with cookies",
+            vec![mode("cors"), from_shop],
+            vec![allowed],
+            Some(true),
+        ),
+        (
+            "a call to its own origin",
+            vec![mode("cors"), header("Origin", "https://a.example")],
+            vec![],
+            Some(true),
+        ),
+    ];
+    for (name, request, response, expected) in cases {
+        let fields = json!({ "request": { "headers": request }, "response": { "headers": response } });
+        let read = read_entries(&[entry("a", fields)]);
+        assert_eq!(read.responses[0].credentials, expected, "{name}");
+    }
+}
