@@ -28,6 +28,44 @@ fn studies_are_listed_and_one_that_is_shown_runs_as_a_file() {
 }
 
 #[test]
+fn the_keys_of_a_study_are_listed_searched_and_fit_a_terminal() {
+    let sandbox = Sandbox::new();
+    for (list, key, value, meaning) in [
+        ("factors", "congestion_control", "cubic, reno, bbr", "Default: cubic."),
+        (
+            "factors",
+            "window_bits",
+            "whole number from 8 to 15",
+            "log2 of deflate's window",
+        ),
+        ("figures", "transfer_time", "s", "From opening the connection"),
+        ("deliveries", "http/1.1", "objects", "Objects in the response"),
+        ("workloads", "chat", "{ kind = \"chat\"", "chat service"),
+    ] {
+        let json = sandbox.data(&["studies", "keys", list, "--format", "json"]);
+        let rows = crate::sandbox::parsed(&json)["rows"].as_array().unwrap().clone();
+        let row = rows.iter().find(|row| row[0] == key).unwrap().as_array().unwrap();
+        assert!(row[1].as_str().unwrap().contains(value), "{row:?}");
+        assert!(row.last().unwrap().as_str().unwrap().contains(meaning), "{row:?}");
+        let lists = sandbox.data(&["studies", "keys", "--format", "csv"]);
+        assert!(lists.contains(&format!("{list},{},", rows.len())), "{lists}");
+        let shown = sandbox
+            .command(&["studies", "keys", list])
+            .env("COLUMNS", "80")
+            .output()
+            .unwrap();
+        let shown = String::from_utf8(shown.stdout).unwrap();
+        let widest = shown.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(shown.contains(key) && widest.chars().count() <= 80, "{widest}");
+    }
+    let found = sandbox.data(&["studies", "keys", "figures", "queue", "drops", "--format", "csv"]);
+    assert_eq!(found.lines().count(), 4, "{found}");
+    sandbox
+        .run(&["studies", "keys", "factors", "nonsense"])
+        .refused(2, &["no key of this list says \"nonsense\""]);
+}
+
+#[test]
 fn profiles_are_listed_shown_and_told_apart() {
     let sandbox = Sandbox::new();
     for format in FORMATS {
