@@ -189,11 +189,12 @@ fn two_records(sandbox: &Sandbox, verb: &[&str], files: [&str; 2]) -> serde_json
     sandbox.json(&["compare", "before.json", "after.json", "--format", "json"])
 }
 
-/// The verdict on a figure, in the first cell that has it.
-fn verdict<'a>(comparison: &'a serde_json::Value, figure: &str) -> &'a str {
+/// The verdict on a figure, in the first cell of this part that has it.
+fn verdict<'a>(comparison: &'a serde_json::Value, part: &str, figure: &str) -> &'a str {
     let cells = comparison["cells"].as_array().unwrap();
-    let changes = cells.iter().map(|cell| &cell["changes"][figure]);
-    let change = changes.into_iter().find(|change| !change.is_null()).unwrap();
+    let cells = cells.iter().filter(|cell| cell["part"] == part);
+    let mut changes = cells.map(|cell| &cell["changes"][figure]);
+    let change = changes.find(|change| !change.is_null()).unwrap();
     change["verdict"].as_str().unwrap()
 }
 
@@ -209,7 +210,7 @@ fn records_of_other_verbs_are_compared_as_runs_are() {
     sandbox.file("long.jsonl", documents("a much longer name than before"));
     let encode = ["encode", "--no-timing", "--link", "wpt/3g", "--encodings", "json"];
     let encoded = two_records(&sandbox, &encode, ["short.jsonl", "long.jsonl"]);
-    assert_eq!(verdict(&encoded, "bytes_per_message"), "worse");
+    assert_eq!(verdict(&encoded, "sizes", "bytes_per_message"), "worse");
     // What is delivered over a link depends on the sizes, which are measured of every setting.
     let unmatched = encoded["unmatched"].as_array().unwrap();
     assert!(unmatched.iter().all(|cell| cell["part"] == "delivery"), "{unmatched:?}");
@@ -223,12 +224,12 @@ fn records_of_other_verbs_are_compared_as_runs_are() {
         ["long.jsonl", "short.jsonl"],
     );
     assert!(tuned["cells"].as_array().unwrap().len() > 10, "{tuned}");
-    assert_eq!(verdict(&tuned, "memory_bytes"), "within-noise");
+    assert_eq!(verdict(&tuned, "settings", "memory_bytes"), "within-noise");
 
     let capture = sandbox.path().join("messages.pcap");
     std::fs::write(&capture, crate::tune::capture::of_messages(12)).unwrap();
     let inspected = two_records(&sandbox, &["inspect"], [capture.to_str().unwrap(); 2]);
-    assert_eq!(verdict(&inspected, "payload_bytes"), "within-noise");
+    assert_eq!(verdict(&inspected, "tcp", "payload_bytes"), "within-noise");
 
     sandbox
         .run(&["compare", "before.json", "after.json", "--last", "bulk"])
@@ -254,7 +255,7 @@ fn the_last_two_runs_of_a_verb_are_compared_where_it_keeps_them() {
         match held {
             "is one run" => last("advise").refused(2, &[held]),
             _ => assert_eq!(
-                verdict(&crate::sandbox::parsed(&last("advise").stdout), "page_time"),
+                verdict(&crate::sandbox::parsed(&last("advise").stdout), "page", "page_time"),
                 "within-noise"
             ),
         }

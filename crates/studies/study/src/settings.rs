@@ -499,7 +499,7 @@ mod tests {
                 let refusal = toml::from_str::<Settings>(&format!("{key} = 'no such word'"))
                     .unwrap_err()
                     .to_string();
-                let (_, expected) = refusal.split_once("no such word").unwrap();
+                let (_, expected) = refusal.rsplit_once("no such word").unwrap();
                 let named = expected.split(|c: char| !c.is_ascii_alphanumeric() && !"-/.".contains(c));
                 let named: Vec<&str> = named.filter(|word| words.iter().any(|known| known == word)).collect();
                 assert!(

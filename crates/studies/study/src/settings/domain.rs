@@ -88,7 +88,7 @@ domains! {
     Named<WorkloadSpec>: "table; `lastmile studies keys workloads` names the kinds" like r#"{ kind = "bulk", bytes = "1 MB" }"#;
     Named<RadioChanges>: "table of a radio's settings" like r#"{ name = "office", path_loss_exponent = 3 }"#;
     Link: "link" like r#""wpt/3g""#, r#""wpt/3g+loss=1%""#, r#"{ name = "mine", rate = "1 Mbit/s", one_way_delay = "20 ms" }"#;
-    RadioSpec: "radio" like r#""802.11b""#, r#""802.11a+fading=rayleigh""#;
+    RadioSpec: "radio" like r#""802.11b""#, r#""802.11b+fading=rayleigh""#;
     RoundTrip: "time, or link" like r#""250 ms""#, r#""link""#;
     Delay: "time" like r#""40 ms""#;
     Pace: "time, recorded or one-by-one" like r#""100 ms""#, r#""recorded""#, r#""one-by-one""#;
