@@ -91,6 +91,15 @@ pub(crate) fn latest_holding(name: &str, file: &str) -> Option<PathBuf> {
     all_holding(name, file).pop()
 }
 
+/// The folders under `runs/` that hold a run or the record of another verb, by name.
+pub(crate) fn all() -> Vec<PathBuf> {
+    let entries = fs::read_dir(PARENT).into_iter().flatten().flatten();
+    let is_run = |path: &PathBuf| ["meta.json", RECORD].iter().any(|file| path.join(file).is_file());
+    let mut runs: Vec<_> = entries.map(|entry| entry.path()).filter(is_run).collect();
+    runs.sort();
+    runs
+}
+
 /// The folders `<name>-<date>` under `runs/` that hold this file, the latest last: of a second, that with the largest number behind it.
 pub(crate) fn all_holding(name: &str, file: &str) -> Vec<PathBuf> {
     const STAMP: usize = "20260131-142359".len();

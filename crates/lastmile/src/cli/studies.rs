@@ -29,7 +29,7 @@ pub(crate) enum StudiesVerb {
     /// Print a built-in study's TOML file
     Show {
         /// Its name
-        #[arg(value_name = "NAME")]
+        #[arg(value_name = "STUDY")]
         name: String,
     },
     /// List what a study of your own may name: its keys, their values or units, and what they mean

@@ -1,6 +1,6 @@
 //! Tests of the verbs that look things up, and of the help.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Ended, Sandbox};
 use std::path::Path;
 
 const FORMATS: [&str; 4] = ["table", "json", "csv", "md"];
@@ -169,9 +169,75 @@ fn every_shell_gets_its_completions() {
     let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = sandbox.data(&["completions", shell]);
-        assert!(script.contains("lastmile") && script.contains("fail-on"), "{shell}");
+        assert!(
+            script.contains("lastmile") && script.contains("LASTMILE_COMPLETE"),
+            "{shell}"
+        );
+        let mut asked = sandbox.command(&["--", "lastmile", "advise", "--fail"]);
+        asked.envs([("LASTMILE_COMPLETE", shell), ("_CLAP_COMPLETE_INDEX", "2")]);
+        let words = Ended::of(asked.output().unwrap());
+        assert!(words.stdout.starts_with("--fail-on"), "{shell}: {words:?}");
     }
     sandbox.run(&["completions", "basch"]).refused(2, &["basch", "bash"]);
+}
+
+/// The words that bash offers, by the script that it is given.
+#[test]
+fn bash_completes_profiles_studies_and_runs() {
+    let sandbox = Sandbox::new();
+    for folder in ["runs/bulk-20260131-142359", "runs/empty", "runs/advise-20260131-142359"] {
+        std::fs::create_dir_all(sandbox.path().join(folder)).unwrap();
+    }
+    sandbox.file("runs/bulk-20260131-142359/meta.json", "");
+    sandbox.file("runs/advise-20260131-142359/record.json", "");
+    sandbox.file("mine.toml", "");
+    let bin = sandbox.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(crate::sandbox::LASTMILE, bin.join("lastmile")).unwrap();
+    let offered = |line: &str| {
+        let script = format!(
+            "PATH={}:$PATH; source <(lastmile completions bash); COMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _clap_complete_lastmile lastmile \"${{COMP_WORDS[COMP_CWORD]}}\" x; printf '%s\n' \"${{COMPREPLY[@]}}\"",
+            bin.display()
+        );
+        let mut bash = std::process::Command::new("bash");
+        let ended = bash.args(["-c", &script]).current_dir(sandbox.path()).output().unwrap();
+        let words = String::from_utf8(ended.stdout).unwrap();
+        let mut words: Vec<String> = words.lines().map(str::to_owned).collect();
+        words.sort();
+        words
+    };
+    for verb in [
+        "advise x.har --link",
+        "tune x --link",
+        "load http://localhost/ --link",
+        "link",
+        "profiles show",
+    ] {
+        assert_eq!(
+            offered(&format!("lastmile {verb} wpt/3g")),
+            ["wpt/3g", "wpt/3g-fast", "wpt/3g-slow"],
+            "{verb}"
+        );
+    }
+    assert_eq!(offered("lastmile time --link none,wpt/cab"), ["none,wpt/cable"]);
+    assert_eq!(offered("lastmile run b"), ["bin/", "bulk"]);
+    assert_eq!(offered("lastmile run m"), ["mine.toml"]);
+    assert_eq!(offered("lastmile studies show gzip"), ["gzip-filter"]);
+    assert_eq!(offered("lastmile report --last bul"), ["bulk"]);
+    for verb in ["report", "compare", "compare before.json"] {
+        let runs = offered(&format!("lastmile {verb} runs/b"));
+        assert!(
+            runs.iter().any(|run| run.starts_with("runs/bulk-20260131-142359")),
+            "{verb}: {runs:?}"
+        );
+    }
+    let all = offered("lastmile report ''");
+    let [advise, bulk] = ["runs/advise-20260131-142359", "runs/bulk-20260131-142359"].map(str::to_owned);
+    assert!(
+        all.contains(&advise) && all.contains(&bulk) && !all.contains(&"runs/empty".to_owned()),
+        "{all:?}"
+    );
 }
 
 #[test]
