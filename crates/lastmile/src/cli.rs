@@ -10,6 +10,7 @@ pub(crate) mod inspect;
 pub(crate) mod link;
 pub(crate) mod load;
 pub(crate) mod monitor;
+pub(crate) mod names;
 pub(crate) mod perturb;
 pub(crate) mod profiles;
 pub(crate) mod record;

@@ -22,5 +22,6 @@ fn main() -> std::process::ExitCode {
     if let Some(ended) = lastmile_world::emu::become_init() {
         return ended;
     }
+    cli::names::complete();
     exit::report_result(verbs::dispatch(cli::parse()))
 }

@@ -77,12 +77,15 @@ pub(crate) fn print_record_in(record: &impl Record, format: Format, all: bool) -
             None => terminal::render(record, table, terminal_style()),
         },
         Format::Table => terminal::render(record, table, terminal_style()),
-        Format::Json => {
-            serde_json::to_string_pretty(record).expect("a record has text for keys, and nothing else can fail") + "\n"
-        }
+        Format::Json => json(record),
         Format::Csv => csv::render(record),
         Format::Md => markdown::render(record, md),
     })
+}
+
+/// A record as JSON, in lines.
+pub(crate) fn json(record: &impl Record) -> String {
+    serde_json::to_string_pretty(record).expect("a record has text for keys, and nothing else can fail") + "\n"
 }
 
 /// Writes data to stdout. That the reader has closed its end (`| head`) is not an error.

@@ -2,7 +2,7 @@
 
 use crate::clock::Utc;
 use crate::output::{self, Format};
-use crate::run_store::command_line;
+use crate::run_store::{RECORD, command_line};
 use anyhow::Context as _;
 use lastmile_report::page::{self, PageRecord, Provenance};
 use lastmile_study::run_folder::RunFolder;
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct ReportFile {
     pub(crate) folder: RunFolder,
     name: String,
+    /// Whether the folder is the run's own, and keeps its record, too.
+    keeps_record: bool,
 }
 
 impl ReportFile {
@@ -31,14 +33,20 @@ impl ReportFile {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = RunFolder::at(parent.unwrap_or(Path::new(".")))
             .with_context(|| format!("{flag} {} cannot be written", path.display()))?;
-        let name = name.to_owned();
-        Ok(Self { folder, name })
+        Ok(Self {
+            folder,
+            name: name.to_owned(),
+            keeps_record: false,
+        })
     }
 
-    /// `report.html` in a folder.
+    /// `report.html` in the folder of a run, which also gets the record, for `lastmile compare`.
     pub(crate) fn in_folder(folder: RunFolder) -> Self {
-        let name = "report.html".to_owned();
-        Self { folder, name }
+        Self {
+            folder,
+            name: "report.html".to_owned(),
+            keeps_record: true,
+        }
     }
 
     /// Writes the page of a record, and returns its path as a person would write it.
@@ -49,6 +57,9 @@ impl ReportFile {
             finished: Some(Utc::now().readable()),
             study: None,
         };
+        if self.keeps_record {
+            self.folder.write_whole(RECORD, output::json(record).as_bytes())?;
+        }
         self.write_text(&page::render(record, &provenance))?;
         let path = self.folder.path().join(&self.name);
         Ok(path.strip_prefix(".").unwrap_or(&path).to_owned())

@@ -4,23 +4,33 @@ use crate::clock::Utc;
 use crate::output;
 use crate::registry::CATALOGUE;
 use anyhow::{Context as _, bail};
+use lastmile_advise::record::Advice;
 use lastmile_builtin_studies::fidelity;
+use lastmile_conform::record::Conformance;
+use lastmile_encode::record::EncodingComparison;
+use lastmile_inspect::record::Inspection;
 use lastmile_load::record::Load;
 use lastmile_report::page::{self, Provenance};
 use lastmile_report::record::Run;
-use lastmile_report::screen::shell_word;
+use lastmile_report::screen::{STANDARD_INPUT, shell_word};
 use lastmile_study::catalogue::Builtin;
 use lastmile_study::cell::expand;
 use lastmile_study::file::Study;
 use lastmile_study::run_folder::{RunFolder, StoredRun};
 use lastmile_study::summary::summarise;
 use lastmile_study::{journal, runner};
+use lastmile_tune::record::Tuning;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The version that records carry.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The record in the folder of a verb that keeps no journal of a study.
+pub(crate) const RECORD: &str = "record.json";
 
 /// The default folder of runs.
 const PARENT: &str = "runs";
@@ -79,6 +89,15 @@ pub(crate) fn latest(study: &str) -> anyhow::Result<RunFolder> {
 /// The latest folder `<name>-<date>` under `runs/` that holds this file.
 pub(crate) fn latest_holding(name: &str, file: &str) -> Option<PathBuf> {
     all_holding(name, file).pop()
+}
+
+/// The folders under `runs/` that hold a run or the record of another verb, by name.
+pub(crate) fn all() -> Vec<PathBuf> {
+    let entries = fs::read_dir(PARENT).into_iter().flatten().flatten();
+    let is_run = |path: &PathBuf| ["meta.json", RECORD].iter().any(|file| path.join(file).is_file());
+    let mut runs: Vec<_> = entries.map(|entry| entry.path()).filter(is_run).collect();
+    runs.sort();
+    runs
 }
 
 /// The folders `<name>-<date>` under `runs/` that hold this file, the latest last: of a second, that with the largest number behind it.
@@ -149,38 +168,65 @@ pub(crate) fn record(folder: &RunFolder, kept: &StoredRun, study: &Study) -> any
     Ok(run)
 }
 
-/// The record of a run in a folder, or in a file that `lastmile run --format json` printed.
+/// The record of a run, or of another verb as a run: in a folder, a file that the verb printed with `--format json`, or standard input (`-`).
 ///
 /// # Errors
 /// When it is neither.
 pub(crate) fn read_record(path: &Path) -> anyhow::Result<Run> {
-    if !path.is_file() {
+    if path == Path::new("-") {
+        let text = io::read_to_string(io::stdin()).with_context(|| format!("{STANDARD_INPUT} cannot be read"))?;
+        return parse_record(STANDARD_INPUT, &text);
+    }
+    let kept = path.join(RECORD);
+    let file = if kept.is_file() { &kept } else { path };
+    if !file.is_file() {
         let folder = open_run(path)?;
         let kept = folder.read()?;
         note_missing_repeats(&folder, &kept)?;
         return record(&folder, &kept, &kept.study);
     }
-    let name = path.display();
-    let text = fs::read_to_string(path).with_context(|| format!("{name} cannot be read"))?;
-    if let Ok(load) = serde_json::from_str::<Load>(&text)
-        && load.schema == Load::SCHEMA
-    {
-        return Ok(load.as_run());
+    let name = file.display().to_string();
+    let text = fs::read_to_string(file).with_context(|| format!("{name} cannot be read"))?;
+    parse_record(&name, &text)
+}
+
+/// The record of any verb that measures, as a run; `name` is for messages.
+fn parse_record(name: &str, text: &str) -> anyhow::Result<Run> {
+    /// What all records begin with.
+    #[derive(Deserialize)]
+    struct Head {
+        schema: String,
     }
-    let run: Run = serde_json::from_str(&text).with_context(|| {
+    fn whole<T: DeserializeOwned>(name: &str, text: &str) -> anyhow::Result<T> {
+        serde_json::from_str(text)
+            .with_context(|| format!("{name} does not have the shape of its schema; it is from another version"))
+    }
+    let refused = || {
         format!(
-            "{name} is not the record of a run; give a run's folder, or the output of `lastmile run --format json` or `lastmile load --format \
-             json`"
+            "{name} is not the record of a run; give a run's folder, or what `lastmile run --format json` printed, or advise, tune, encode, inspect, \
+             load, time or conform with --format json"
         )
-    })?;
-    if run.schema != Run::SCHEMA {
-        bail!(
-            "{name} has the schema {:?} instead of {:?}; it is from another version",
-            run.schema,
-            Run::SCHEMA
-        );
+    };
+    let Head { schema } = serde_json::from_str(text).with_context(refused)?;
+    match schema.as_str() {
+        Run::SCHEMA => whole(name, text),
+        Load::SCHEMA => Ok(whole::<Load>(name, text)?.as_run()),
+        Advice::SCHEMA => Ok(whole::<Advice>(name, text)?.as_run()),
+        Tuning::SCHEMA => Ok(whole::<Tuning>(name, text)?.as_run()),
+        EncodingComparison::SCHEMA => Ok(whole::<EncodingComparison>(name, text)?.as_run()),
+        Inspection::SCHEMA => Ok(whole::<Inspection>(name, text)?.as_run()),
+        Conformance::SCHEMA => Ok(whole::<Conformance>(name, text)?.as_run()),
+        other => {
+            let (kind, _) = other.rsplit_once('/').unwrap_or((other, ""));
+            match Run::SCHEMA.rsplit_once('/') {
+                Some((ours, _)) if ours == kind => bail!(
+                    "{name} has the schema {other:?} instead of {:?}; it is from another version",
+                    Run::SCHEMA
+                ),
+                _ => bail!("{}; it has the schema {other:?}", refused()),
+            }
+        }
     }
-    Ok(run)
 }
 
 /// Notes how much of a run is missing, where it was interrupted.

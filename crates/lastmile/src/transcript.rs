@@ -86,17 +86,26 @@ struct InputSource {
     bytes: Box<dyn Read + Send>,
 }
 
+/// A file's name for messages: `-` is standard input.
+pub(crate) fn name(path: &Path) -> String {
+    if path == Path::new("-") {
+        lastmile_report::screen::STANDARD_INPUT.to_owned()
+    } else {
+        path.display().to_string()
+    }
+}
+
 /// Opens a file, or standard input.
 fn open(path: &Path) -> anyhow::Result<InputSource> {
     const WANTED: &str = "give a file of messages, a HAR or a capture, or - for standard input";
+    let source = name(path);
     if path == Path::new("-") {
         return Ok(InputSource {
-            source: lastmile_report::screen::STANDARD_INPUT.to_owned(),
+            source,
             length: 0,
             bytes: Box::new(io::stdin()),
         });
     }
-    let source = path.display().to_string();
     let opened = File::open(path).and_then(|opened| Ok((opened.metadata()?, opened)));
     let (metadata, file) = opened.with_context(|| format!("{source} cannot be read; {WANTED}"))?;
     if metadata.is_dir() {

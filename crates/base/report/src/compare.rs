@@ -3,6 +3,7 @@
 //! Cells are matched by part and levels, and each figure's mean is compared, with an interval where both runs give one: of pairs of repeats
 //! where the runs have one seed. [`rule`] has the rules that a caller may set for the changes.
 
+mod as_run;
 mod interval;
 pub mod rule;
 #[cfg(test)]

@@ -135,7 +135,7 @@ impl Reading {
 /// When it cannot be read.
 pub fn decompressed<'a>(from: impl Read + Send + 'a, name: &str) -> Result<impl Read + Send + 'a, TranscriptError> {
     let opened = OpenedFile::new(Box::new(from) as Box<dyn Read + Send + 'a>, name)?;
-    Ok(detect_format::decompressed(opened, name)?.content())
+    Ok(opened.unpacked(name)?.content())
 }
 
 /// Where a message stands in its file, counted from 1.

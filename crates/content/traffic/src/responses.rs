@@ -18,8 +18,8 @@ pub use response_kind::ResponseKind;
 pub use static_or_dynamic::Origin;
 
 use crate::reading::note::NoteCounter;
+use crate::reading::sniff::{OpenedFile, unpacked_extension};
 use bytes::Bytes;
-use flate2::read::MultiGzDecoder;
 use lastmile_units::ByteCount;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -189,7 +189,7 @@ impl HttpVersion {
 
 impl Traffic {
     /// Reads a folder, a HAR or lines of JSON. The extension `.har`, `.jsonl` or `.ndjson` decides on the format of a file; without
-    /// one of these, its first key does. A file whose name ends in `.gz` is unpacked while it is read.
+    /// one of these, its first key does. A file that is packed with gzip or zstd, by its first bytes, is unpacked while it is read.
     ///
     /// # Errors
     /// When there is no such file, or it cannot be read, is empty, cut off, binary or another kind of file, or contains no response.
@@ -202,19 +202,21 @@ impl Traffic {
             return folder::read(path);
         }
         let file = std::fs::File::open(path).map_err(|error| TrafficError::io(&name, &error))?;
-        match extension(path).as_deref() {
-            Some("gz") => Self::read(
-                MultiGzDecoder::new(file),
-                &name,
-                extension(&path.with_extension("")).as_deref(),
-            ),
-            other => Self::read(file, &name, other),
-        }
+        Self::read_as(file, &name, unpacked_extension(path).as_deref())
+    }
+
+    /// Reads a HAR or lines of JSON, packed or not, from what has no path, such as standard input; `name` is for messages.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn read(content: impl Read + Send, name: &str) -> Result<Self, TrafficError> {
+        Self::read_as(content, name, None)
     }
 
     /// Reads a file's content; `extension` may decide on its format.
-    fn read(content: impl Read, name: &str, extension: Option<&str>) -> Result<Self, TrafficError> {
-        let opened = detect_format::open(content, name)?;
+    fn read_as(content: impl Read + Send, name: &str, extension: Option<&str>) -> Result<Self, TrafficError> {
+        let packed = OpenedFile::new(Box::new(content) as Box<dyn Read + Send + '_>, name)?;
+        let opened = detect_format::open(packed.unpacked(name)?.content(), name)?;
         let has_lines = match extension {
             Some("har") => false,
             Some("jsonl" | "ndjson") => true,
@@ -226,12 +228,6 @@ impl Traffic {
             har::read_opened(opened, name)
         }
     }
-}
-
-/// The extension of a path, in lower case.
-fn extension(path: &Path) -> Option<String> {
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    extension.map(str::to_ascii_lowercase)
 }
 
 const WANTED: &str = "give the path of a HAR, a .jsonl file or a folder";

@@ -96,34 +96,69 @@ pub enum ObjectError {
     Gap(#[from] SequenceGap),
 }
 
-/// The description of a workload in a study file: a table with `kind`.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub enum WorkloadSpec {
+/// Declares [`WorkloadSpec`] with a variant for each kind, and [`KINDS`] with an example of each that states every key.
+macro_rules! workloads {
+    ($($(#[doc = $about:literal])+ $variant:ident($content:ty) = $kind:literal, $example:literal;)+) => {
+        /// The description of a workload in a study file: a table with `kind`.
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(tag = "kind")]
+        pub enum WorkloadSpec {
+            $($(#[doc = $about])+ #[serde(rename = $kind)] $variant($content),)+
+        }
+
+        /// Every kind of workload.
+        pub const KINDS: &[Kind] = &[
+            $(Kind { name: $kind, about: concat!($($about),+).trim_ascii(), example: $example }),+
+        ];
+
+        impl WorkloadSpec {
+            /// The kind, as a study file writes it.
+            pub const fn kind(&self) -> &'static str {
+                match self { $(Self::$variant(_) => $kind,)+ }
+            }
+        }
+    };
+}
+
+/// A kind of workload, for those who write a study.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// As a study file writes it.
+    pub name: &'static str,
+    /// What is delivered.
+    pub about: &'static str,
+    /// The table in TOML, with every key that the kind has.
+    pub example: &'static str,
+}
+
+workloads! {
     /// One run of bytes that do not compress.
-    Bulk(Bulk),
+    Bulk(Bulk) = "bulk", r#"{ kind = "bulk", bytes = "1 MB" }"#;
     /// Requests and responses over a connection that stays open.
-    RequestResponse(RequestResponse),
-    /// The GZIPFilter report's cases A to G.
-    TestExecutions(TestExecutions),
-    /// The GZIPFilter report's case H.
-    TmPackets(TmPackets),
-    /// A web page.
-    Page(Page),
-    /// Messages of a chat service.
-    Chat(Chat),
+    RequestResponse(RequestResponse) = "request-response",
+        r#"{ kind = "request-response", requests = 20, request = "200 B", response = "2 kB", pause = "100 ms" }"#;
+    /// Objects of Java, all executions of a test: a case of the GZIPFilter report (A to G), or numbers in place of `case`.
+    TestExecutions(TestExecutions) = "test-executions",
+        r#"{ kind = "test-executions", case = "B", objects = 100, growth = "550 B", total = "1 MB", mixed = true, variation = "id", procedures = 5, quantities = 6 }"#;
+    /// Packets of a spacecraft's telemetry: case H of the GZIPFilter report has 100.
+    TmPackets(TmPackets) = "tm-packets", r#"{ kind = "tm-packets", packets = 100, walking = "13 %" }"#;
+    /// A web page: a shape that is generated, or the path of a recording.
+    Page(Page) = "page", r#"{ kind = "page", shape = "gallery", path = "page.har" }"#;
+    /// Messages of a chat service. With `speakers`, so many connections also send.
+    Chat(Chat) = "chat", r#"{ kind = "chat", messages = 666, speakers = 4 }"#;
     /// Messages of a stock ticker.
-    Ticker(Ticker),
+    Ticker(Ticker) = "ticker", r#"{ kind = "ticker", messages = 1000, symbols = 40 }"#;
     /// Messages of an instrument, in binary.
-    Telemetry(Telemetry),
+    Telemetry(Telemetry) = "telemetry", r#"{ kind = "telemetry", messages = 1000, channels = 24 }"#;
     /// Messages that are compressed already.
-    Media(Media),
+    Media(Media) = "media", r#"{ kind = "media", messages = 20, smallest = "1 kB", largest = "64 kB" }"#;
     /// Messages that are long texts.
-    Documents(Documents),
+    Documents(Documents) = "documents", r#"{ kind = "documents", messages = 1, size = "200 kB" }"#;
     /// Messages of several kinds.
-    Mix(Mix),
+    Mix(Mix) = "mix", r#"{ kind = "mix", parts = [{ kind = "chat", messages = 600 }] }"#;
     /// Messages that were recorded.
-    Transcript(Recorded),
+    Transcript(Recorded) = "transcript",
+        r#"{ kind = "transcript", path = "chat.txt", format = "text", direction = "sent" }"#;
 }
 
 /// One run of bytes: `{ kind = "bulk", bytes = "1 MB" }`.
@@ -171,24 +206,6 @@ impl WorkloadSpec {
 
     fn refused(&self, problem: &str) -> WorkloadError {
         WorkloadError::spec(self.kind(), problem)
-    }
-
-    /// The kind, as a study file writes it.
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Bulk(_) => "bulk",
-            Self::RequestResponse(_) => "request-response",
-            Self::TestExecutions(_) => "test-executions",
-            Self::TmPackets(_) => "tm-packets",
-            Self::Page(_) => "page",
-            Self::Chat(_) => "chat",
-            Self::Ticker(_) => "ticker",
-            Self::Telemetry(_) => "telemetry",
-            Self::Media(_) => "media",
-            Self::Documents(_) => "documents",
-            Self::Mix(_) => "mix",
-            Self::Transcript(_) => "transcript",
-        }
     }
 
     /// A decoder at the start of such a stream. None for messages, whose connections delimit them.

@@ -23,6 +23,7 @@ use std::path::PathBuf;
   lastmile advise shop.har --link wpt/3g --world sim,emu   in Chromium, too
   lastmile advise shop.har --format json > advice.json
   lastmile advise shop.har --har loads/               simulated loads as HAR
+  zcat shop.har.gz | lastmile advise -                from standard input
 
 Links to begin with: wpt/3g, wpt/4g, wpt/cable, wpt/fios, chrome/slow-3g, published/dialup-56k.
 `lastmile profiles list` names all of them.
@@ -30,7 +31,7 @@ Links to begin with: wpt/3g, wpt/4g, wpt/cable, wpt/fios, chrome/slow-3g, publis
 How to save a HAR: open the page with the browser's network panel open and caches off, then
 \"Save all as HAR with content\"; or recordHar with content: 'embed' in Playwright.")]
 pub(crate) struct AdviseArgs {
-    /// The traffic to replay: a HAR, a folder of response bodies, or a file of JSON lines
+    /// The traffic to replay: a HAR, a folder of response bodies, or a file of JSON lines, packed with gzip or zstd or not; - is standard input
     #[arg(value_name = "TRAFFIC")]
     pub(crate) traffic: PathBuf,
 

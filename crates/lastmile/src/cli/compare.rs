@@ -9,12 +9,16 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   lastmile compare runs/bulk-20260131-142359 runs/bulk-20260201-091500
   lastmile compare --last bulk
+  lastmile compare --last advise
   lastmile compare before.json after.json --fail-on 'p95(transfer_time)>+5%'
   lastmile compare before.json after.json --fail-on 'p95>+5%' --format md
+  lastmile run bulk --format json | lastmile compare before.json -
 
-The last two exit with 99 where a figure certainly grew by more than 5 %.")]
+With --fail-on it exits with 99 where a figure certainly grew by more than 5 %.")]
 pub(crate) struct CompareArgs {
-    /// The run to compare with: a folder, or a file that `lastmile run` or `lastmile load` printed with --format json
+    /// The run to compare with: a folder under runs/, what a verb printed with --format json, or - for standard input
+    ///
+    /// The verbs are run, advise, tune, encode, inspect, load, time and conform.
     #[arg(value_name = "BEFORE", required_unless_present = "last")]
     pub(crate) before: Option<PathBuf>,
 
@@ -22,7 +26,7 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "AFTER", required_unless_present = "last")]
     pub(crate) after: Option<PathBuf>,
 
-    /// Compare the last two runs of this study under runs/
+    /// Compare the last two runs of this study under runs/, or of advise or tune
     #[arg(long, value_name = "STUDY", conflicts_with_all = ["before", "after"])]
     pub(crate) last: Option<String>,
 

@@ -3,7 +3,9 @@
 use clap::Args;
 use clap_complete::Shell;
 
-/// Print a shell's completion script
+/// Print a shell's completion script, which knows link profiles, studies and runs
+///
+/// The script calls lastmile for the words, so lastmile has to be in the PATH.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile completions fish > ~/.config/fish/completions/lastmile.fish

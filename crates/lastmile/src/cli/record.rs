@@ -6,8 +6,8 @@ use std::time::Duration;
 
 /// Record the traffic of a page in an installed Chromium
 ///
-/// The recording is what `lastmile advise` reads, bodies included. Chromium has a new profile: no cache, no cookies, no extensions. The recording ends when the page is loaded and nothing was requested
-/// for two seconds. It is a HAR file. Cookies and credentials in it are replaced by "removed"; bodies, and secrets in URLs, are kept.
+/// The recording is what `lastmile advise` reads, bodies included. Chromium has a new profile: no cache, no cookies, no extensions. The recording
+/// ends when the page is loaded and nothing was requested for two seconds. It is a HAR file. Cookies and credentials in it are replaced by "removed"; bodies, and secrets in URLs, are kept.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   lastmile record https://shop.example                  to shop.example.har

@@ -17,9 +17,11 @@ use lastmile_page::chromium::{self, BrowserError, BrowserOptions};
 #[cfg(target_os = "linux")]
 use lastmile_page::{Page, playback::Playback};
 use lastmile_report::connections::Connections;
+use lastmile_report::screen::STANDARD_INPUT;
 use lastmile_study::run_folder::RunFolder;
 use lastmile_testbed::settings::World;
 use lastmile_traffic::responses::Traffic;
+use std::io;
 use std::path::Path;
 
 /// Replays traffic, and prints the recommendation.
@@ -29,7 +31,11 @@ use std::path::Path;
 pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     refuse_address(&args.traffic)?;
     let links = links::list_or(&args.link, LINKS)?;
-    let traffic = Traffic::open(&args.traffic)?;
+    let traffic = if args.traffic == Path::new("-") {
+        Traffic::read(io::stdin(), STANDARD_INPUT)
+    } else {
+        Traffic::open(&args.traffic)
+    }?;
     let costs = cost_table::load(&args.cpu)?;
     if args.world.contains(&World::Emulated) {
         check_browser(&traffic)?;

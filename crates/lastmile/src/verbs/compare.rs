@@ -5,15 +5,31 @@ use crate::exit::Exit;
 use crate::{output, run_store};
 use anyhow::bail;
 use lastmile_report::compare;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// The two runs that were named, or the last two of a study.
+/// Verbs whose records are compared and that keep none under `runs/`.
+const KEEP_NO_RECORD: [&str; 5] = ["encode", "inspect", "conform", "load", "time"];
+
+/// The two runs that were named, or the last two of a study or verb.
 fn runs(args: &CompareArgs) -> anyhow::Result<[PathBuf; 2]> {
     let Some(study) = &args.last else {
         let named = |path: &Option<PathBuf>| path.clone().expect("clap asks for a run wherever --last is not given");
-        return Ok([named(&args.before), named(&args.after)]);
+        let named = [named(&args.before), named(&args.after)];
+        if named.iter().all(|path| path == Path::new("-")) {
+            bail!("standard input is one record: name a file or a run's folder for the other");
+        }
+        return Ok(named);
     };
+    if KEEP_NO_RECORD.contains(&study.as_str()) {
+        bail!(
+            "--last {study}: `lastmile {study}` keeps no record under runs/; print two with --format json > before.json and > after.json, and compare \
+             these files"
+        );
+    }
     let mut runs = run_store::all_holding(study, "meta.json");
+    if runs.is_empty() {
+        runs = run_store::all_holding(study, run_store::RECORD);
+    }
     match (runs.pop(), runs.pop()) {
         (Some(after), Some(before)) => Ok([before, after]),
         (one, _) => bail!(

@@ -89,7 +89,7 @@ fn documents(args: &EncodeArgs) -> anyhow::Result<(String, Documents)> {
         }
         reader
             .finish()
-            .with_context(|| args.documents.transcript.display().to_string())
+            .with_context(|| transcript::name(&args.documents.transcript))
     })?;
     let mut documents = content.messages;
     documents.notes.extend(content.notes);

@@ -4,7 +4,7 @@ use crate::cli::inspect::InspectArgs;
 use crate::exit::Exit;
 use crate::output::Format;
 use crate::report_file::{ReportFile, print_with_report};
-use crate::{output, progress, run_store};
+use crate::{output, progress, run_store, transcript};
 use anyhow::{Context as _, bail};
 use lastmile_capture::{Segments, analyse};
 use lastmile_inspect::inspection;
@@ -18,7 +18,7 @@ use std::path::Path;
 /// # Errors
 /// When it cannot be read or is not a capture, or the page cannot be written.
 pub(crate) fn inspect(args: &InspectArgs) -> anyhow::Result<Exit> {
-    let source = args.file.display().to_string();
+    let source = transcript::name(&args.file);
     if args.segments {
         return segments(&args.file, &source, args.format.format());
     }
@@ -40,8 +40,8 @@ fn read<T>(
     source: &str,
     read: impl FnOnce(&mut dyn Read, &str) -> anyhow::Result<T>,
 ) -> anyhow::Result<T> {
-    if source == "-" {
-        return read(&mut io::stdin().lock(), lastmile_report::screen::STANDARD_INPUT);
+    if file == Path::new("-") {
+        return read(&mut io::stdin().lock(), source);
     }
     let opened = File::open(file).and_then(|opened| Ok((opened.metadata()?, opened)));
     let (metadata, opened) =

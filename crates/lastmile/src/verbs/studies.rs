@@ -1,19 +1,20 @@
-//! `lastmile studies`: lists the built-in studies, or prints one.
+//! `lastmile studies`: lists the built-in studies, prints one, or lists what others may name.
 
 use crate::cli::studies::{StudiesArgs, StudiesVerb};
 use crate::exit::Exit;
 use crate::output::{self, TableRecord};
-use crate::registry::{CATALOGUE, did_you_mean};
+use crate::registry::{CATALOGUE, DELIVERIES, did_you_mean};
 use anyhow::bail;
 use lastmile_report::record::Table;
 use lastmile_study::catalogue::Builtin;
 use lastmile_study::cell;
 use lastmile_study::file::Study;
+use lastmile_study::keys::{KeyList, LISTS};
 
-/// Lists them, or prints one.
+/// Lists them, prints one, or lists keys.
 ///
 /// # Errors
-/// When there is none of that name.
+/// When there is none of that name, or no key with such words.
 pub(crate) fn studies(args: &StudiesArgs) -> anyhow::Result<Exit> {
     match &args.verb {
         None => output::print_record(&TableRecord::from(list()?), args.format.format())?,
@@ -23,6 +24,10 @@ pub(crate) fn studies(args: &StudiesArgs) -> anyhow::Result<Exit> {
                 bail!("there is no built-in study {name:?}{meant} (`lastmile studies` lists them)");
             };
             output::print_data(builtin.toml)?;
+        }
+        Some(StudiesVerb::Keys { list, words, format }) => {
+            let table = list.map_or_else(|| Ok(key_lists()), |list| keys(list, words))?;
+            output::print_record(&TableRecord::from(table), format.format())?;
         }
     }
     Ok(Exit::Done)
@@ -45,4 +50,35 @@ fn list() -> anyhow::Result<Table> {
         columns: ["name", "question", "cells", "repeats"].map(str::to_owned).to_vec(),
         rows: CATALOGUE.all().map(row).collect::<Result<_, _>>()?,
     })
+}
+
+/// The lists of keys.
+fn key_lists() -> Table {
+    let row = |&(name, about, list): &(&str, &str, KeyList)| {
+        let keys = list.table(DELIVERIES).rows.len();
+        vec![name.to_owned(), keys.to_string(), about.to_owned()]
+    };
+    Table {
+        title: "What a study can name".to_owned(),
+        note: "`lastmile studies keys LIST` prints one, and `lastmile studies keys LIST WORD` searches it.".to_owned(),
+        columns: ["list", "keys", "meaning"].map(str::to_owned).to_vec(),
+        rows: LISTS.iter().map(row).collect(),
+    }
+}
+
+/// The keys of a list in whose rows all words occur.
+fn keys(list: KeyList, words: &[String]) -> anyhow::Result<Table> {
+    let mut table = list.table(DELIVERIES);
+    let has = |row: &[String], word: &String| {
+        let word = word.to_lowercase();
+        row.iter().any(|cell| cell.to_lowercase().contains(&word))
+    };
+    table.rows.retain(|row| words.iter().all(|word| has(row, word)));
+    if table.rows.is_empty() {
+        bail!(
+            "no key of this list says {:?}; leave the words out to see them all",
+            words.join(" ")
+        );
+    }
+    Ok(table)
 }

@@ -332,6 +332,45 @@ fn traffic_that_cannot_be_read_is_refused_with_the_place_and_no_folder_is_made()
 }
 
 #[test]
+fn traffic_comes_packed_and_from_standard_input_which_no_next_step_names() {
+    let sandbox = Sandbox::new();
+    let line = |path: &str| serde_json::json!({"url": format!("https://localhost/{path}"), "content_type": "text/html", "body": "<p>text</p>".repeat(2000)});
+    let lines = format!("{}\n{}\n", line("a"), line("b"));
+    let plain = sandbox.path().join(sandbox.file("traffic.jsonl", lines));
+    let gzip = std::process::Command::new("gzip")
+        .arg("-c")
+        .arg(&plain)
+        .output()
+        .unwrap();
+    sandbox.file("packed", &gzip.stdout);
+    let more = [
+        "--link",
+        "wpt/cable",
+        "--encodings",
+        "gzip",
+        "--repeats",
+        "1",
+        "--no-report",
+    ];
+    let words = |traffic, format| [&["advise", traffic, "--format", format], &more[..]].concat();
+    let screen = sandbox.data(&words("packed", "screen"));
+    assert!(
+        screen.contains("next: lastmile advise packed --server nginx"),
+        "{screen}"
+    );
+    let piped = sandbox.piped(&words("-", "screen"), &gzip.stdout);
+    piped.succeeded();
+    assert!(!piped.stdout.contains("next:"), "{}", piped.stdout);
+    let mut record = crate::sandbox::parsed(&sandbox.piped(&words("-", "json"), &gzip.stdout).stdout);
+    assert_eq!(record["traffic"]["source"], "standard input");
+    record["traffic"]["source"] = "traffic.jsonl".into();
+    assert_eq!(record, sandbox.json(&words("traffic.jsonl", "json")));
+    sandbox
+        .piped(&words("-", "screen"), "")
+        .refused(2, &["standard input: the file is empty"]);
+}
+
+#[test]
 fn a_link_or_an_option_that_cannot_be_used_is_refused() {
     let sandbox = Sandbox::new();
     let page_folder = page_folder(&sandbox);

@@ -179,3 +179,97 @@ fn what_cannot_be_compared_is_refused() {
         .run(&["compare", "before", "after", "--fail-on", "p95>5"])
         .refused(2, &["is not a rule", "p95(transfer_time)>+5%"]);
 }
+
+/// The records before and after, which a verb printed of two files.
+fn two_records(sandbox: &Sandbox, verb: &[&str], files: [&str; 2]) -> serde_json::Value {
+    for (file, record) in files.into_iter().zip(["before.json", "after.json"]) {
+        let json = sandbox.data(&[&verb[..1], &[file], &verb[1..], &["--format", "json"]].concat());
+        sandbox.file(record, json);
+    }
+    sandbox.json(&["compare", "before.json", "after.json", "--format", "json"])
+}
+
+/// The verdict on a figure, in the first cell of this part that has it.
+fn verdict<'a>(comparison: &'a serde_json::Value, part: &str, figure: &str) -> &'a str {
+    let cells = comparison["cells"].as_array().unwrap();
+    let cells = cells.iter().filter(|cell| cell["part"] == part);
+    let mut changes = cells.map(|cell| &cell["changes"][figure]);
+    let change = changes.find(|change| !change.is_null()).unwrap();
+    change["verdict"].as_str().unwrap()
+}
+
+#[test]
+fn records_of_other_verbs_are_compared_as_runs_are() {
+    let sandbox = Sandbox::new();
+    let documents = |name: &str| {
+        (0..40)
+            .map(|n| format!("{{\"id\":{n},\"name\":\"{name}\"}}\n"))
+            .collect::<String>()
+    };
+    sandbox.file("short.jsonl", documents("name"));
+    sandbox.file("long.jsonl", documents("a much longer name than before"));
+    let encode = ["encode", "--no-timing", "--link", "wpt/3g", "--encodings", "json"];
+    let encoded = two_records(&sandbox, &encode, ["short.jsonl", "long.jsonl"]);
+    assert_eq!(verdict(&encoded, "sizes", "bytes_per_message"), "worse");
+    // What is delivered over a link depends on the sizes, which are measured of every setting.
+    let unmatched = encoded["unmatched"].as_array().unwrap();
+    assert!(unmatched.iter().all(|cell| cell["part"] == "delivery"), "{unmatched:?}");
+    let record = sandbox.read("after.json");
+    let piped = sandbox.piped(&["compare", "before.json", "-", "--format", "json"], &record);
+    assert_eq!(crate::sandbox::parsed(&piped.stdout), encoded);
+
+    let tuned = two_records(
+        &sandbox,
+        &["tune", "--deflate-only", "--no-report"],
+        ["long.jsonl", "short.jsonl"],
+    );
+    assert!(tuned["cells"].as_array().unwrap().len() > 10, "{tuned}");
+    assert_eq!(verdict(&tuned, "settings", "memory_bytes"), "within-noise");
+
+    let capture = sandbox.path().join("messages.pcap");
+    std::fs::write(&capture, crate::tune::capture::of_messages(12)).unwrap();
+    let inspected = two_records(&sandbox, &["inspect"], [capture.to_str().unwrap(); 2]);
+    assert_eq!(verdict(&inspected, "tcp", "payload_bytes"), "within-noise");
+
+    sandbox
+        .run(&["compare", "before.json", "after.json", "--last", "bulk"])
+        .refused(2, &["--last"]);
+    sandbox
+        .piped(&["compare", "-", "-"], &record)
+        .refused(2, &["standard input is one record"]);
+    sandbox
+        .piped(&["compare", "before.json", "-"], "{\"schema\": \"lastmile/table/1\"}")
+        .refused(2, &["standard input is not the record of a run", "lastmile/table/1"]);
+}
+
+#[test]
+fn the_last_two_runs_of_a_verb_are_compared_where_it_keeps_them() {
+    let sandbox = Sandbox::new();
+    let line = serde_json::json!({"url": "https://localhost/a", "content_type": "text/html", "body": "<p>text</p>".repeat(2000)});
+    sandbox.file("traffic.jsonl", format!("{line}\n"));
+    let last = |verb: &str| sandbox.run(&["compare", "--last", verb, "--format", "json"]);
+    last("advise").refused(2, &["there is no run of it under runs/"]);
+    for held in ["is one run", "are two"] {
+        let more = ["--link", "wpt/cable", "--encodings", "gzip", "--repeats", "2"];
+        sandbox.data(&[&["advise", "traffic.jsonl"], &more[..]].concat());
+        match held {
+            "is one run" => last("advise").refused(2, &[held]),
+            _ => assert_eq!(
+                verdict(&crate::sandbox::parsed(&last("advise").stdout), "page", "page_time"),
+                "within-noise"
+            ),
+        }
+    }
+    let [before, after] = &sandbox.runs()[..] else {
+        panic!("two runs: {:?}", sandbox.runs());
+    };
+    let named = sandbox.json(&[
+        "compare",
+        before.to_str().unwrap(),
+        after.to_str().unwrap(),
+        "--format",
+        "json",
+    ]);
+    assert_eq!(named, crate::sandbox::parsed(&last("advise").stdout));
+    last("encode").refused(2, &["`lastmile encode` keeps no record under runs/", "--format json"]);
+}

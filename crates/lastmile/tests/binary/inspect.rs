@@ -1,8 +1,6 @@
 //! Tests of `lastmile inspect`: captures of our own in every format, cut off, damaged, and through a pipe.
 
-use crate::sandbox::{Ended, Sandbox, parsed};
-use std::io::Write as _;
-use std::process::Stdio;
+use crate::sandbox::{Sandbox, parsed};
 
 /// Makes a capture of a lossy download, at the server; returns its name.
 pub(crate) fn captured(sandbox: &Sandbox) -> String {
@@ -84,11 +82,11 @@ fn standard_input_is_read_as_a_file_is() {
     let sandbox = Sandbox::new();
     let file = captured(&sandbox);
     let bytes = std::fs::read(sandbox.path().join(&file)).unwrap();
-    let mut command = sandbox.command(&["inspect", "-", "--format", "json"]);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(&bytes).unwrap();
-    let mut piped = parsed(&Ended::of(child.wait_with_output().unwrap()).stdout);
+    let mut piped = parsed(&sandbox.piped(&["inspect", "-", "--format", "json"], &bytes).stdout);
+    assert_eq!(piped["capture"]["source"], "standard input");
     piped["capture"]["source"] = file.clone().into();
+    let screen = sandbox.piped(&["inspect", "-"], &bytes).stdout;
+    assert!(!screen.contains("next:"), "{screen}");
     assert_eq!(piped, sandbox.json(&["inspect", &file, "--format", "json"]));
 }
 

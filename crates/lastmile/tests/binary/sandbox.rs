@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::ffi::OsStr;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
@@ -51,6 +52,19 @@ impl Sandbox {
     /// Runs it to its end.
     pub(crate) fn run(&self, words: &[&str]) -> Ended {
         Ended::of(self.command(words).output().unwrap())
+    }
+
+    /// Likewise, with these bytes on standard input.
+    pub(crate) fn piped(&self, words: &[&str], bytes: impl AsRef<[u8]>) -> Ended {
+        let mut command = self.command(words);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A program that refuses its options reads nothing.
+        let _ = child.stdin.take().unwrap().write_all(bytes.as_ref());
+        Ended::of(child.wait_with_output().unwrap())
     }
 
     /// Runs it, and returns stdout; it must succeed.

@@ -5,7 +5,7 @@ mod log;
 
 use crate::sandbox::{Sandbox, parsed};
 use serde_json::Value;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -409,15 +409,7 @@ fn a_transcript_comes_from_standard_input_too() {
     let sandbox = Sandbox::new();
     let words = words("-", &["--no-report", "--format", "json"]);
     for (written, format) in [(chat(20).into_bytes(), "text"), (capture::of_messages(12), "pcap")] {
-        let mut child = sandbox
-            .command(&words)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(&written).unwrap();
-        let ended = child.wait_with_output().unwrap();
-        let tuning = parsed(&String::from_utf8(ended.stdout).unwrap());
+        let tuning = parsed(&sandbox.piped(&words, &written).stdout);
         assert_eq!(tuning["transcript"]["source"], "standard input");
         assert_eq!(tuning["transcript"]["format"], format);
     }

@@ -1,6 +1,6 @@
 //! Tests of the verbs that look things up, and of the help.
 
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Ended, Sandbox};
 use std::path::Path;
 
 const FORMATS: [&str; 4] = ["table", "json", "csv", "md"];
@@ -25,6 +25,44 @@ fn studies_are_listed_and_one_that_is_shown_runs_as_a_file() {
     sandbox
         .run(&["studies", "show", "bulc"])
         .refused(2, &["\"bulc\"", "did you mean bulk?"]);
+}
+
+#[test]
+fn the_keys_of_a_study_are_listed_searched_and_fit_a_terminal() {
+    let sandbox = Sandbox::new();
+    for (list, key, value, meaning) in [
+        ("factors", "congestion_control", "cubic, reno, bbr", "Default: cubic."),
+        (
+            "factors",
+            "window_bits",
+            "whole number from 8 to 15",
+            "log2 of deflate's window",
+        ),
+        ("figures", "transfer_time", "s", "From opening the connection"),
+        ("deliveries", "http/1.1", "objects", "Objects in the response"),
+        ("workloads", "chat", "{ kind = \"chat\"", "chat service"),
+    ] {
+        let json = sandbox.data(&["studies", "keys", list, "--format", "json"]);
+        let rows = crate::sandbox::parsed(&json)["rows"].as_array().unwrap().clone();
+        let row = rows.iter().find(|row| row[0] == key).unwrap().as_array().unwrap();
+        assert!(row[1].as_str().unwrap().contains(value), "{row:?}");
+        assert!(row.last().unwrap().as_str().unwrap().contains(meaning), "{row:?}");
+        let lists = sandbox.data(&["studies", "keys", "--format", "csv"]);
+        assert!(lists.contains(&format!("{list},{},", rows.len())), "{lists}");
+        let shown = sandbox
+            .command(&["studies", "keys", list])
+            .env("COLUMNS", "80")
+            .output()
+            .unwrap();
+        let shown = String::from_utf8(shown.stdout).unwrap();
+        let widest = shown.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(shown.contains(key) && widest.chars().count() <= 80, "{widest}");
+    }
+    let found = sandbox.data(&["studies", "keys", "figures", "queue", "drops", "--format", "csv"]);
+    assert_eq!(found.lines().count(), 4, "{found}");
+    sandbox
+        .run(&["studies", "keys", "factors", "nonsense"])
+        .refused(2, &["no key of this list says \"nonsense\""]);
 }
 
 #[test]
@@ -131,9 +169,75 @@ fn every_shell_gets_its_completions() {
     let sandbox = Sandbox::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = sandbox.data(&["completions", shell]);
-        assert!(script.contains("lastmile") && script.contains("fail-on"), "{shell}");
+        assert!(
+            script.contains("lastmile") && script.contains("LASTMILE_COMPLETE"),
+            "{shell}"
+        );
+        let mut asked = sandbox.command(&["--", "lastmile", "advise", "--fail"]);
+        asked.envs([("LASTMILE_COMPLETE", shell), ("_CLAP_COMPLETE_INDEX", "2")]);
+        let words = Ended::of(asked.output().unwrap());
+        assert!(words.stdout.starts_with("--fail-on"), "{shell}: {words:?}");
     }
     sandbox.run(&["completions", "basch"]).refused(2, &["basch", "bash"]);
+}
+
+/// The words that bash offers, by the script that it is given.
+#[test]
+fn bash_completes_profiles_studies_and_runs() {
+    let sandbox = Sandbox::new();
+    for folder in ["runs/bulk-20260131-142359", "runs/empty", "runs/advise-20260131-142359"] {
+        std::fs::create_dir_all(sandbox.path().join(folder)).unwrap();
+    }
+    sandbox.file("runs/bulk-20260131-142359/meta.json", "");
+    sandbox.file("runs/advise-20260131-142359/record.json", "");
+    sandbox.file("mine.toml", "");
+    let bin = sandbox.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(crate::sandbox::LASTMILE, bin.join("lastmile")).unwrap();
+    let offered = |line: &str| {
+        let script = format!(
+            "PATH={}:$PATH; source <(lastmile completions bash); COMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _clap_complete_lastmile lastmile \"${{COMP_WORDS[COMP_CWORD]}}\" x; printf '%s\n' \"${{COMPREPLY[@]}}\"",
+            bin.display()
+        );
+        let mut bash = std::process::Command::new("bash");
+        let ended = bash.args(["-c", &script]).current_dir(sandbox.path()).output().unwrap();
+        let words = String::from_utf8(ended.stdout).unwrap();
+        let mut words: Vec<String> = words.lines().map(str::to_owned).collect();
+        words.sort();
+        words
+    };
+    for verb in [
+        "advise x.har --link",
+        "tune x --link",
+        "load http://localhost/ --link",
+        "link",
+        "profiles show",
+    ] {
+        assert_eq!(
+            offered(&format!("lastmile {verb} wpt/3g")),
+            ["wpt/3g", "wpt/3g-fast", "wpt/3g-slow"],
+            "{verb}"
+        );
+    }
+    assert_eq!(offered("lastmile time --link none,wpt/cab"), ["none,wpt/cable"]);
+    assert_eq!(offered("lastmile run b"), ["bin/", "bulk"]);
+    assert_eq!(offered("lastmile run m"), ["mine.toml"]);
+    assert_eq!(offered("lastmile studies show gzip"), ["gzip-filter"]);
+    assert_eq!(offered("lastmile report --last bul"), ["bulk"]);
+    for verb in ["report", "compare", "compare before.json"] {
+        let runs = offered(&format!("lastmile {verb} runs/b"));
+        assert!(
+            runs.iter().any(|run| run.starts_with("runs/bulk-20260131-142359")),
+            "{verb}: {runs:?}"
+        );
+    }
+    let all = offered("lastmile report ''");
+    let [advise, bulk] = ["runs/advise-20260131-142359", "runs/bulk-20260131-142359"].map(str::to_owned);
+    assert!(
+        all.contains(&advise) && all.contains(&bulk) && !all.contains(&"runs/empty".to_owned()),
+        "{all:?}"
+    );
 }
 
 #[test]

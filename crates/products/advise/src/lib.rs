@@ -21,6 +21,7 @@
 //! threads; results do not depend on their number.
 
 pub(crate) mod answer;
+mod as_run;
 mod break_even;
 #[cfg(target_os = "linux")]
 mod browser_loads;

@@ -6,7 +6,7 @@ use crate::record::{Advice, KindAdvice, LinkAdvice, Origin, Rung};
 use lastmile_report::document::{Grid, RowEmphasis};
 use lastmile_report::number::{percent, quantity, signed_percent};
 use lastmile_report::saving::Saving;
-use lastmile_report::screen::{Bar, BarGroup, Screen, Tile, shell_word};
+use lastmile_report::screen::{Bar, BarGroup, STANDARD_INPUT, Screen, Tile, shell_word};
 
 /// The most links that the sentence names.
 const LINKS_MAX: usize = 3;
@@ -31,7 +31,7 @@ pub(crate) fn screen(advice: &Advice) -> Screen {
         doubts: Screen::doubt_texts(first.into_iter().chain(link_doubts).chain(rest)),
         answer: answer(&advice.links) + &in_browser(&advice.links),
         next: match advice.options.server {
-            None if source != "-" => format!("lastmile advise {} --server nginx", shell_word(source)),
+            None if source != STANDARD_INPUT => format!("lastmile advise {} --server nginx", shell_word(source)),
             _ => String::new(),
         },
     }

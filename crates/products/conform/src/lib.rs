@@ -4,6 +4,7 @@
 //! with the RFC. `cases` holds the cases, `connection` the session they use, `timed_socket` the TCP connection with its deadlines, `case_error` the
 //! ways in which a case fails. All cases run, even on a server that breaks a rule in one of them.
 
+mod as_run;
 mod case_error;
 mod cases;
 mod connection;

@@ -4,6 +4,7 @@
 //! them in every way and batch size, delivers samples of the batches over each link in the simulated world, and writes the record with its answer.
 //! Schemas and encodings are left to `lastmile-document-formats`, what a record looks like to `lastmile-report`.
 
+mod as_run;
 mod charts;
 mod choose;
 mod codecs;

@@ -2,6 +2,7 @@
 //!
 //! Samples within one connection are not independent of each other (a full queue stays full), so no figure has an interval.
 
+mod as_run;
 mod charts;
 mod csv;
 mod document;

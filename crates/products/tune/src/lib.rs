@@ -21,6 +21,7 @@
 
 mod alternative_codecs;
 mod answer;
+mod as_run;
 mod broadcast;
 mod candidate;
 mod candidates;

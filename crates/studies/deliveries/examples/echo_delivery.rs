@@ -51,6 +51,7 @@ struct Echo;
 impl LinkDelivery for Echo {
     const NAME: &'static str = "echo";
     const CARRIES: &'static str = "echoes of bulk";
+    const ABOUT: &'static str = "The client gets back what it sent.";
     type Plan = ByteCount;
 
     fn plan(&self, settings: &Settings) -> Result<ByteCount, Refusal> {

@@ -59,6 +59,13 @@ impl Delivery for Browser {
         "web pages"
     }
 
+    fn about(&self) -> &'static str {
+        match self.0 {
+            Version::Http11 => "A browser loads a web page over HTTP/1.1.",
+            Version::H2 => "A browser loads a web page over HTTP/2.",
+        }
+    }
+
     fn check(&self, settings: &Settings) -> Result<(), Refusal> {
         page(settings)?.check().map_err(|error| error.to_string())?;
         link(settings)?;

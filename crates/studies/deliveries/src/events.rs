@@ -77,6 +77,10 @@ impl Delivery for Events {
         "events of applications"
     }
 
+    fn about(&self) -> &'static str {
+        "Applications emit events; sensors, a monitor and its clients pass them on."
+    }
+
     fn check(&self, settings: &Settings) -> Result<(), Refusal> {
         Plan::read(settings)?.topology().map(drop)
     }

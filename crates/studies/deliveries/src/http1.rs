@@ -31,6 +31,8 @@ pub(crate) struct Http1;
 impl LinkDelivery for Http1 {
     const NAME: &'static str = "http/1.1";
     const CARRIES: &'static str = "objects";
+    const ABOUT: &'static str =
+        "Objects in the response to one HTTP/1.1 request, with or without a compression filter.";
     type Plan = Plan;
 
     fn plan(&self, settings: &Settings) -> Result<Plan, Refusal> {

@@ -33,6 +33,10 @@ impl Delivery for InMemory {
         "messages"
     }
 
+    fn about(&self) -> &'static str {
+        "Compresses and decompresses messages in memory, without a link."
+    }
+
     fn check(&self, settings: &Settings) -> Result<(), Refusal> {
         if let Some(link) = &settings.link {
             return Err(format!("delivery in-memory uses no link, but link is {link}; remove one of them").into());

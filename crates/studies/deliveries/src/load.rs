@@ -89,6 +89,10 @@ impl Delivery for Load {
         "requests at a rate"
     }
 
+    fn about(&self) -> &'static str {
+        "Requests at times of their own, from clients to a server that share a radio."
+    }
+
     fn check(&self, settings: &Settings) -> Result<(), Refusal> {
         Plan::read(settings).map(drop)
     }

@@ -33,6 +33,8 @@ pub trait LinkDelivery: Sync {
     const NAME: &'static str;
     /// The workloads that it carries, in the plural, for messages.
     const CARRIES: &'static str;
+    /// What it does, in a sentence for those who write a study.
+    const ABOUT: &'static str;
     /// How its programs set Nagle's algorithm unless the cell's settings say.
     const NAGLE: Nagle = Nagle::On;
 
@@ -95,6 +97,10 @@ impl<D: LinkDelivery> Delivery for OverLink<D> {
 
     fn carries(&self) -> &'static str {
         D::CARRIES
+    }
+
+    fn about(&self) -> &'static str {
+        D::ABOUT
     }
 
     fn check(&self, settings: &Settings) -> Result<(), Refusal> {

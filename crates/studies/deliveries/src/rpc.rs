@@ -38,6 +38,7 @@ pub(crate) struct Rpc;
 impl LinkDelivery for Rpc {
     const NAME: &'static str = "rpc";
     const CARRIES: &'static str = "calls, whose values the setting payload names";
+    const ABOUT: &'static str = "Remote calls over connections that stay open, in the protocols of Ice and CORBA, in HTTP, or in frames of our own.";
     /// Ice and omniORB set TCP_NODELAY.
     const NAGLE: Nagle = Nagle::Off;
     type Plan = Plan;

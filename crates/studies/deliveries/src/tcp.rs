@@ -30,6 +30,7 @@ pub(crate) enum Plan {
 impl LinkDelivery for Tcp {
     const NAME: &'static str = "tcp";
     const CARRIES: &'static str = "bulk and request-response";
+    const ABOUT: &'static str = "One bare TCP connection.";
     type Plan = Plan;
 
     fn plan(&self, settings: &Settings) -> Result<Plan, Refusal> {

@@ -36,6 +36,7 @@ pub(crate) struct WebSocket;
 impl LinkDelivery for WebSocket {
     const NAME: &'static str = "websocket";
     const CARRIES: &'static str = "messages";
+    const ABOUT: &'static str = "Messages over WebSocket, with permessage-deflate or a codec of the application.";
     /// WebSocket libraries set TCP_NODELAY.
     const NAGLE: Nagle = Nagle::Off;
     type Plan = Plan;

@@ -28,6 +28,9 @@ pub trait Delivery: Sync {
     /// The workloads that it carries, in the plural, for messages: `objects`.
     fn carries(&self) -> &'static str;
 
+    /// What it does, in a sentence for those who write a study.
+    fn about(&self) -> &'static str;
+
     /// Checks, before anything runs, that a cell's settings are complete and that it understands their values.
     ///
     /// # Errors

@@ -18,6 +18,8 @@ pub struct Figure {
     pub per: &'static str,
     /// Which direction is an improvement.
     pub better: Better,
+    /// What one sample is.
+    pub about: &'static str,
 }
 
 impl Figure {
@@ -73,10 +75,10 @@ impl<'de> Deserialize<'de> for FigureName {
 
 /// Declares each figure as a constant, and the list of them all.
 macro_rules! catalogue {
-    ($($(#[$about:meta])+ $constant:ident = $name:literal, $title:literal, $unit:literal per $per:literal, $better:ident;)+) => {
-        $($(#[$about])+
+    ($($(#[doc = $about:literal])+ $constant:ident = $name:literal, $title:literal, $unit:literal per $per:literal, $better:ident;)+) => {
+        $($(#[doc = $about])+
         pub const $constant: &Figure = &Figure {
-            name: $name, title: $title, unit: $unit, per: $per, better: Better::$better,
+            name: $name, title: $title, unit: $unit, per: $per, better: Better::$better, about: concat!($($about),+).trim_ascii(),
         };)+
 
         /// Every figure, in the order a table shows them.

@@ -12,6 +12,7 @@ pub mod doubt;
 pub mod figure;
 pub mod file;
 pub mod journal;
+pub mod keys;
 pub mod observation;
 pub mod observer;
 pub mod run_folder;

@@ -5,6 +5,7 @@
 //! Deliveries name the groups that they have, and apply the settings; the types of single settings are in `settings/`.
 
 mod choice;
+mod domain;
 mod events;
 mod load;
 mod message;
@@ -13,6 +14,7 @@ mod rpc;
 mod send_schedule;
 mod values;
 
+pub use domain::{Domain, SettingType};
 pub use events::{Durability, EventChannel, EventTest, FullBuffer};
 pub use lastmile_testbed::settings::{Hosts, World};
 pub use load::{ArrivalPattern, Label, Persistent, Phases, Rate, RateOf, TransmitPower};
@@ -34,29 +36,42 @@ use std::time::Duration;
 /// Declares [`Settings`] (each key at most once) and [`Factors`] (each key with a list of levels), with their methods, and the keys of each
 /// group. A key with a default has a method of its own name, which returns that where the key is not set.
 macro_rules! settings {
-    ($($(#[$about_group:meta])+ $group:ident { $($(#[$about:meta])+ $key:ident: $type:ty $(= $default:expr)?,)+ })+) => {
+    ($($(#[doc = $about_group:literal])+ $group:ident { $($(#[doc = $about:literal])+ $key:ident: $type:ty $(= $default:expr)?,)+ })+) => {
         /// The settings of a cell, or one layer of them. A missing setting is taken from the layer below, and in the end from the
         /// defaults.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Settings {
-            $($($(#[$about])+ #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$type>,)+)+
+            $($($(#[doc = $about])+ #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<$type>,)+)+
         }
 
         /// The factors of a study: settings with a list of levels each.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Factors {
-            $($($(#[$about])+ #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<LevelsOf<$type>>,)+)+
+            $($($(#[doc = $about])+ #[serde(skip_serializing_if = "Option::is_none")] pub $key: Option<LevelsOf<$type>>,)+)+
         }
 
         /// The keys of each group: a delivery names the groups that it has.
         pub mod group {
-            $($(#[$about_group])+ pub const $group: &[&str] = &[$(stringify!($key)),+];)+
+            $($(#[doc = $about_group])+ pub const $group: &[&str] = &[$(stringify!($key)),+];)+
         }
 
         /// Every key, in the order in which factors are varied: the first slowest.
         pub const KEYS: &[&str] = &[$($(stringify!($key)),+),+];
+
+        /// What each key means, in the order of [`KEYS`].
+        pub fn descriptions() -> Vec<Description> {
+            vec![$($({
+                let defaults: &[String] = &[$({ let default: $type = $default; default.to_string() })?];
+                Description {
+                    key: stringify!($key),
+                    about: concat!($($about),+).trim_ascii(),
+                    domain: <$type as SettingType>::domain(),
+                    default: defaults.first().cloned(),
+                }
+            }),+),+]
+        }
 
         impl Settings {
             $($($(
@@ -323,6 +338,19 @@ settings! {
     }
 }
 
+/// A setting, for those who write a study.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Its key.
+    pub key: &'static str,
+    /// What it sets.
+    pub about: &'static str,
+    /// What can be written for it.
+    pub domain: Domain,
+    /// Its value where a study does not set it; none where that depends on other settings, or the study has to set it.
+    pub default: Option<String>,
+}
+
 impl Settings {
     /// The workload, under either of its two names.
     pub fn delivered(&self) -> Option<&Named<WorkloadSpec>> {
@@ -454,6 +482,34 @@ mod tests {
     fn a_factor_without_levels_is_refused() {
         let error = toml::from_str::<Factors>("codec = []").unwrap_err().to_string();
         assert!(error.contains("at least one level"), "{error}");
+    }
+
+    /// Words are those that serde names in its refusal of another word; examples can be read, and print as written or in another unit.
+    #[test]
+    fn every_key_says_what_can_be_written_for_it() {
+        let described = descriptions();
+        assert_eq!(described.iter().map(|one| one.key).collect::<Vec<_>>(), KEYS);
+        for Description { key, domain, about, .. } in described {
+            assert!(!about.contains("[`") && about.contains('.'), "{key}: {about}");
+            for written in domain.examples() {
+                let read = settings(&format!("{key} = {written}"));
+                assert_eq!(read.levels().len(), 1, "{key} = {written}");
+            }
+            if let Domain::Words(words) = &domain {
+                let refusal = toml::from_str::<Settings>(&format!("{key} = 'no such word'"))
+                    .unwrap_err()
+                    .to_string();
+                let (_, expected) = refusal.rsplit_once("no such word").unwrap();
+                let named = expected.split(|c: char| !c.is_ascii_alphanumeric() && !"-/.".contains(c));
+                let named: Vec<&str> = named.filter(|word| words.iter().any(|known| known == word)).collect();
+                assert!(
+                    words.iter().all(|word| named.contains(&word.as_str())),
+                    "{key}: {refusal}"
+                );
+                let quoted = expected.matches('`').count() / 2;
+                assert!(quoted == 0 || quoted == words.len(), "{key}: {refusal}");
+            }
+        }
     }
 
     #[test]

@@ -4,8 +4,7 @@ use super::detect_json_log::OneValue;
 use super::keys::OR_TEXT;
 use super::{Format, Reading, TranscriptError, WANTED, detect_json_log, length_prefixed};
 use crate::reading::note::NoteCounter;
-use crate::reading::sniff::{BYTE_ORDER_MARK, FileKind, OpenedFile};
-use flate2::read::MultiGzDecoder;
+use crate::reading::sniff::{BYTE_ORDER_MARK, FileKind, OpenedFile, unpacked_extension};
 use lastmile_units::ByteCount;
 use serde_json::value::RawValue;
 use std::io::{Cursor, Read};
@@ -36,7 +35,7 @@ pub(super) fn detect<'a>(
     reading: Reading,
     remarks: &mut NoteCounter,
 ) -> Result<Detected<'a>, TranscriptError> {
-    let opened = decompressed(OpenedFile::new(from, name)?, name)?;
+    let opened = OpenedFile::new(from, name)?.unpacked(name)?;
     if opened.head().is_empty() {
         return Err(TranscriptError::new(name, "the file is empty", WANTED));
     }
@@ -48,7 +47,7 @@ pub(super) fn detect<'a>(
     if let Some(format) = reading.format {
         return Ok(detected(format, opened, false));
     }
-    let is_har = extension(name).as_deref() == Some("har");
+    let is_har = unpacked_extension(Path::new(name)).as_deref() == Some("har");
     let (opened, is_list) = if is_har {
         (opened, false)
     } else {
@@ -92,23 +91,13 @@ pub(super) fn detect<'a>(
         let remedy = format!("write each object on a line of its own, as `{command}` does, {OR_TEXT}");
         TranscriptError::new(name, format!("{problem}, not with one object per line"), remedy)
     })?;
-    let is_named_json_lines = matches!(extension(name).as_deref(), Some("jsonl" | "ndjson"));
+    let is_named_json_lines = matches!(unpacked_extension(Path::new(name)).as_deref(), Some("jsonl" | "ndjson"));
     if let Some(doubt) = doubt {
         remarks.count(doubt, name);
     } else if format == Format::Text && is_named_json_lines {
         remarks.count(LINES_AS_THEY_STAND, name);
     }
     Ok(detected(format, opened, is_list))
-}
-
-/// The extension of a name in lower case, without a `.gz` or `.zst` at its end.
-fn extension(name: &str) -> Option<String> {
-    let extension = |name: &Path| name.extension()?.to_str().map(str::to_ascii_lowercase);
-    let path = Path::new(name);
-    match extension(path).as_deref() {
-        Some("gz" | "zst") => extension(Path::new(path.file_stem()?)),
-        other => other.map(str::to_owned),
-    }
 }
 
 /// A file that is one JSON list of objects, none of them over several lines, with each object on a line of its own, and whether it is one; any
@@ -155,16 +144,4 @@ fn element_lines(text: &[u8]) -> Option<Vec<u8>> {
         lines.push(b'\n');
     }
     Some(lines)
-}
-
-pub(super) fn decompressed<'a>(opened: Decompressed<'a>, name: &str) -> Result<Decompressed<'a>, TranscriptError> {
-    let content: Box<dyn Read + Send + 'a> = match opened.signature().map(|signature| signature.kind) {
-        Some(FileKind::Gzip) => Box::new(MultiGzDecoder::new(opened.content())),
-        Some(FileKind::Zstd) => {
-            let decoder = zstd::stream::read::Decoder::with_buffer(opened.content());
-            Box::new(decoder.map_err(|error| TranscriptError::io(name, &error))?)
-        }
-        _ => return Ok(opened),
-    };
-    OpenedFile::new(content, name)
 }

@@ -1,7 +1,9 @@
-//! Looks at the start of a file: signatures, the first JSON key, binary or text.
+//! Looks at the start of a file: signatures, the first JSON key, binary or text. Unpacks gzip and zstd, which a signature tells.
 
 use super::SourceError;
+use flate2::read::MultiGzDecoder;
 use std::io::{BufReader, Chain, Cursor, Read};
+use std::path::Path;
 
 /// How many bytes of a file are examined: our own choice, more than any signature or first key needs.
 const HEAD: u64 = 4096;
@@ -129,5 +131,32 @@ impl<R> OpenedFile<R> {
         ];
         let found = known.into_iter().find(|(magic, ..)| self.head.starts_with(magic));
         found.map(|(_, kind, name)| Signature { kind, name })
+    }
+}
+
+impl<'a> OpenedFile<Box<dyn Read + Send + 'a>> {
+    /// The file unpacked, where it is packed with gzip or zstd; otherwise as it is.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn unpacked(self, name: &str) -> Result<Self, SourceError> {
+        let content: Box<dyn Read + Send + 'a> = match self.signature().map(|signature| signature.kind) {
+            Some(FileKind::Gzip) => Box::new(MultiGzDecoder::new(self.content())),
+            Some(FileKind::Zstd) => {
+                let decoder = zstd::stream::read::Decoder::with_buffer(self.content());
+                Box::new(decoder.map_err(|error| SourceError::io(name, &error))?)
+            }
+            _ => return Ok(self),
+        };
+        Self::new(content, name)
+    }
+}
+
+/// The extension of a path in lower case, without a `.gz` or `.zst` at its end.
+pub(crate) fn unpacked_extension(path: &Path) -> Option<String> {
+    let extension = |path: &Path| path.extension()?.to_str().map(str::to_ascii_lowercase);
+    match extension(path).as_deref() {
+        Some("gz" | "zst") => extension(Path::new(path.file_stem()?)),
+        other => other.map(str::to_owned),
     }
 }

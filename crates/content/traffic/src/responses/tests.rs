@@ -516,3 +516,23 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn traffic_without_a_path_is_unpacked_by_its_first_bytes() {
+    let har = include_bytes!("../../../../../examples/shop.har");
+    let plain = Traffic::read(&har[..], "standard input").unwrap();
+    assert_eq!(plain.source, "standard input");
+    assert!(plain.responses.len() > 10);
+    let mut gzip = flate2::read::GzEncoder::new(&har[..], flate2::Compression::new(1));
+    let mut gzipped = Vec::new();
+    gzip.read_to_end(&mut gzipped).unwrap();
+    let zstd = zstd::encode_all(&har[..], 1).unwrap();
+    for packed in [&gzipped, &zstd] {
+        assert_eq!(Traffic::read(&packed[..], "standard input").unwrap(), plain);
+        let cut = Traffic::read(&packed[..packed.len() / 2], "standard input").unwrap_err();
+        assert!(cut.to_string().starts_with("standard input: "), "{cut}");
+    }
+    let twice = zstd::encode_all(&zstd[..], 1).unwrap();
+    let error = Traffic::read(&twice[..], "standard input").unwrap_err().to_string();
+    assert!(error.contains("zstd data; unpack it first"), "{error}");
+}

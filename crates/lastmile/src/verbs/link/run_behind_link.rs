@@ -28,6 +28,9 @@ const LINK_VARIABLE: &str = "LASTMILE_LINK";
 const CAPTURE_BUFFER: usize = 1 << 20;
 /// How often to check whether everything is delivered. Our own choice.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// The size of a packet that refuses a connection: a RST without data and options (RFC 9293 section 3.1), in IPv4 (RFC 791). A SYN-ACK has
+/// options, and is larger.
+const RESET_BYTES: u64 = 40;
 /// How long nothing may move before the rest is given up: TCP's longest retransmission timeout (RFC 6298 section 2.5: an upper bound,
 /// if there is one, is at least 60 s).
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
@@ -36,7 +39,7 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
 const INSIDE: &str =
     "behind it, localhost and 127.0.0.1 are the command's own; this machine's services are at host.lastmile:PORT";
 const INSIDE_AND_OUTSIDE: &str = "behind it, localhost and 127.0.0.1 are the command's own; this machine's services are at \
-                                  host.lastmile:PORT, and --allow-net opens the outside";
+                                  host.lastmile:PORT, and --allow-net opens the outside, name servers included";
 
 /// A link with a host at each end.
 struct LinkedHosts {
@@ -85,6 +88,8 @@ pub(super) fn run_behind_link(args: &LinkArgs, link: &LinkSpec) -> anyhow::Resul
     let crossing = wire.summary(args, link, ended);
     let captured = wire.world.end_captures();
     if !args.quiet {
+        let hint = wire.hint(&crossing).filter(|_| args.format == SummaryFormat::Text);
+        hint.iter().for_each(|hint| output::note(hint));
         output::note(&match args.format {
             SummaryFormat::Text => format!("lastmile: {}", crossing.line()),
             SummaryFormat::Json => serde_json::to_string(&crossing).expect("a record has text for keys"),
@@ -259,6 +264,28 @@ impl LinkedHosts {
         }
         while signals.wait(None, None)? == WakeReason::TimeOver {}
         Ok(())
+    }
+
+    /// Why a command that failed may not have reached what it wanted, where its packets tell.
+    fn hint(&self, crossing: &LinkRunSummary) -> Option<String> {
+        let down = &crossing.down;
+        let address = self.far.address(0);
+        if crossing.exit_code.is_none_or(|code| code == 0) {
+            None
+        } else if crossing.packets_astray > 0 {
+            Some(format!(
+                "lastmile: the command sent packets to hosts that are not behind the link, which has this machine at {HOST_NAME} ({}) alone; \
+                 --allow-net opens the outside, name servers included",
+                address.ip()
+            ))
+        } else if down.packets_delivered > 0 && down.bytes_delivered <= down.packets_delivered * RESET_BYTES {
+            Some(format!(
+                "lastmile: no connection was established: {HOST_NAME} ({}) refused all; a service has to listen at that port of 127.0.0.1 on this machine",
+                address.ip()
+            ))
+        } else {
+            None
+        }
     }
 
     fn summary(&self, args: &LinkArgs, link: &LinkSpec, ended: Option<(u8, Duration)>) -> LinkRunSummary {

@@ -33,6 +33,7 @@ const PROGRAMS: [(&str, &str); 10] = [
 const PREPARATION: &str = "set -e
 mkdir -p .config/fish/completions .local/share/man/man1
 lastmile studies show bulk >mine.toml
+gzip -k shop.har
 lastmile run bulk --out runs/bulk-20260131-142359
 lastmile run bulk --out runs/bulk-20260201-091500
 lastmile run bulk --format json --no-report --repeats 1 >before.json

@@ -129,6 +129,36 @@ fn where_no_packet_crossed_the_link_nothing_is_called_valid() {
 }
 
 #[test]
+fn a_command_that_reached_nothing_is_told_where_this_machine_is() {
+    let refused = format!("exec 3<>/dev/tcp/host.lastmile/{}", nobodys_port());
+    let outside = "exec 3<>/dev/tcp/192.0.2.1/80";
+    let reached = service(|stream| send_pattern(stream, 10));
+    let works = format!("read -n1 -u3 3<>/dev/tcp/host.lastmile/{reached}; exit 1");
+    for user in User::all() {
+        let link = |script: &str| user.run(&["link", FAST, "--", "timeout", "2", "bash", "-c", script]);
+        let ended = link(&refused);
+        let hint = "host.lastmile (10.0.0.2) refused all; a service has to listen at that port of 127.0.0.1";
+        assert!(ended.stderr.contains(hint), "{}", ended.stderr);
+        let last = ended.stderr.lines().last().unwrap();
+        assert!(last.contains("; up 60 B in 1 packet"), "the summary stays last: {last}");
+        let ended = link(outside);
+        let hint =
+            "hosts that are not behind the link, which has this machine at host.lastmile (10.0.0.2) alone; --allow-net";
+        assert!(
+            ended.stderr.contains(hint) || ended.stderr.contains("no packet crossed"),
+            "{}",
+            ended.stderr
+        );
+        let ended = link(&works);
+        assert!(
+            !ended.stderr.contains("refused all") && !ended.stderr.contains("not behind"),
+            "{}",
+            ended.stderr
+        );
+    }
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused_with_what_can() {
     let sandbox = Sandbox::new();
     let link = |words: &[&str]| sandbox.run(&[&["link"], words].concat());

@@ -45,26 +45,16 @@ impl Load {
         } else {
             None
         };
+        let cells = cells.into_iter().map(|(levels, runs)| self.cell(levels, &runs));
         Run {
-            schema: Run::SCHEMA.to_owned(),
-            study: format!("load {}", self.target),
-            question: "How much does this server carry, and how fast does it respond?".to_owned(),
             world: world.unwrap_or("several").to_owned(),
-            cpu: "none".to_owned(),
-            cpu_machine: String::new(),
-            seed: self.seed,
-            fresh: "repeat".to_owned(),
-            version: self.version.clone(),
             run: self.target.clone(),
-            cells: cells
-                .into_iter()
-                .map(|(levels, runs)| self.cell(levels, &runs))
-                .collect(),
-            ratios: Vec::new(),
-            findings: Vec::new(),
-            exhibits: Vec::new(),
-            charts: Vec::new(),
-            thresholds: Vec::new(),
+            ..Run::of_cells(
+                format!("load {}", self.target),
+                &self.version,
+                self.seed,
+                cells.collect(),
+            )
         }
     }
 

@@ -17,6 +17,10 @@ impl Delivery for Toy {
         self.carries
     }
 
+    fn about(&self) -> &'static str {
+        "A toy."
+    }
+
     fn check(&self, settings: &Settings) -> Result<(), Refusal> {
         let workload = settings.delivered().ok_or("no workload is set")?;
         if workload.content().kind() == self.kind {

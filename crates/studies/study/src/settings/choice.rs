@@ -14,6 +14,12 @@ macro_rules! choice {
                 f.write_str(match self { $(Self::$variant => $text,)+ })
             }
         }
+
+        impl crate::settings::SettingType for $type {
+            fn domain() -> crate::settings::Domain {
+                crate::settings::Domain::words([$($text),+])
+            }
+        }
     };
 }
 

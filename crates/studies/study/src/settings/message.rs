@@ -51,6 +51,15 @@ macro_rules! number {
 
         display_as_content!($type);
 
+        impl super::SettingType for $type {
+            fn domain() -> super::Domain {
+                super::Domain::Written {
+                    what: concat!("whole number from ", $least, " to ", $most),
+                    examples: &[stringify!($most)],
+                }
+            }
+        }
+
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                 let found = i64::deserialize(from)?;
