@@ -5,8 +5,9 @@ use super::mix::Mix;
 use super::{AdviseError, Phase, PreparedReplay, Progress, prose};
 use crate::record::waterfall::{SimulatedLoad, Waterfall};
 use lastmile_codec::content::CodecSpec;
+use lastmile_page::Page;
 use lastmile_page::replay::{PageLoad, ReplayContext, replay};
-use lastmile_page::request_timing::{RequestTiming, critical_path};
+use lastmile_page::request_timing::{RequestTiming, all_decoded, critical_path};
 use lastmile_page::scripted_response::EncodedResponse;
 use lastmile_units::workers::Workers;
 use std::time::Duration;
@@ -52,8 +53,8 @@ pub(super) fn replay_all(
     while let (Some(before), Some(after)) = (loads.next(), loads.next()) {
         let repeat = jobs[2 * waterfalls.len()].1;
         let (before, after) = (
-            simulated_load(setting, before?),
-            simulated_load(prose::RECOMMENDED, after?),
+            simulated_load(&prepared.page, setting, before?),
+            simulated_load(&prepared.page, prose::RECOMMENDED, after?),
         );
         waterfalls.push(prepared.waterfall(repeat, before, after));
     }
@@ -77,7 +78,7 @@ impl PreparedReplay<'_> {
     }
 }
 
-fn simulated_load(setting: &str, (load, sent): (PageLoad, Vec<EncodedResponse>)) -> SimulatedLoad {
+fn simulated_load(page: &Page, setting: &str, (load, sent): (PageLoad, Vec<EncodedResponse>)) -> SimulatedLoad {
     let requests = &load.requests;
     let us = |time: Duration| time.as_micros() as u64;
     let column = |of: &dyn Fn(&RequestTiming) -> u64| requests.iter().map(of).collect();
@@ -92,6 +93,8 @@ fn simulated_load(setting: &str, (load, sent): (PageLoad, Vec<EncodedResponse>))
     SimulatedLoad {
         setting: setting.to_owned(),
         page_time_us: us(load.page_time),
+        dom_content_loaded_us: all_decoded(requests, &page.dom_content_loaded).map(us),
+        load_event_us: all_decoded(requests, &page.load_event).map(us),
         critical_path: critical_path(requests)
             .into_iter()
             .map(|request| request as u64)

@@ -2,17 +2,17 @@
 
 use crate::record::waterfall::{SimulatedLoad, Waterfall};
 use crate::record::{Advice, LinkAdvice, ReplayedHost};
-use lastmile_chart::waterfall::{self as drawn, Load, Phase, Row};
+use lastmile_chart::waterfall::{self as drawn, Event, Load, Phase, Row};
 use lastmile_report::number::quantity;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The page as recommended, over the outlines of the page as it is.
 pub(super) fn drawing(advice: &Advice, link: &LinkAdvice, waterfall: &Waterfall) -> drawn::Waterfall {
     let (today, recommended) = (&waterfall.today, &waterfall.recommended);
     let load = |name: &str, load: &SimulatedLoad| Load {
         name: name.to_owned(),
-        end: seconds(load.page_time_us),
+        events: events(load),
     };
     let before = if today.setting == "identity" {
         "not compressed"
@@ -41,12 +41,25 @@ pub(super) fn drawing(advice: &Advice, link: &LinkAdvice, waterfall: &Waterfall)
     }
 }
 
+/// What happened in a load.
+fn events(load: &SimulatedLoad) -> Vec<(Event, f64)> {
+    let events = [
+        (Event::DomContentLoaded, load.dom_content_loaded_us),
+        (Event::LoadEvent, load.load_event_us),
+        (Event::PageEnd, Some(load.page_time_us)),
+    ];
+    let timed = events.into_iter().filter_map(|(event, us)| Some((event, seconds(us?))));
+    timed.collect()
+}
+
 /// What the rows of a drawing are made from.
 struct Requests<'a> {
     advice: &'a Advice,
     waterfall: &'a Waterfall,
     /// The host with the most requests, whose name is left out.
     main_host: Option<u64>,
+    /// The critical path as recommended.
+    critical: BTreeSet<u64>,
 }
 
 impl<'a> Requests<'a> {
@@ -60,6 +73,7 @@ impl<'a> Requests<'a> {
             advice,
             waterfall,
             main_host: main.map(|(host, _)| *host),
+            critical: waterfall.recommended.critical_path.iter().copied().collect(),
         }
     }
 
@@ -76,7 +90,8 @@ impl<'a> Requests<'a> {
             start: seconds(*recommended.start_us.get(request)?),
             phases: PHASES.into_iter().zip(phases).collect(),
             before: Some([start_before, end_before].map(seconds)),
-            is_critical: recommended.critical_path.contains(&(request as u64)),
+            is_critical: self.critical.contains(&(request as u64)),
+            connection: Some(*recommended.connection.get(request)? + 1),
         })
     }
 

@@ -37,6 +37,12 @@ pub struct SimulatedLoad {
     pub setting: String,
     /// From the start of the load to the end of the last request.
     pub page_time_us: u64,
+    /// From the start of the load to the end of the last request that the document's event `DOMContentLoaded` waits for; none without a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dom_content_loaded_us: Option<u64>,
+    /// The same of its event `load`; none where the traffic does not say when that was fired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_event_us: Option<u64>,
     /// The requests that the page's end waited for, the first one first: each waited for the one before it.
     pub critical_path: Vec<u64>,
     /// From the start of the load to the moment when the browser decided to make the request.

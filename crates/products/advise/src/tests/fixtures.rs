@@ -149,6 +149,8 @@ fn waterfall(slower: f64) -> Waterfall {
         SimulatedLoad {
             setting: setting.to_owned(),
             page_time_us: script_start + 350_000 + script,
+            dom_content_loaded_us: Some(script_start),
+            load_event_us: Some(script_start + 320_000 + image),
             critical_path: vec![0, 1],
             start_us: vec![0, script_start, script_start],
             blocked_us: vec![0, 0, 20_000],
