@@ -1,6 +1,6 @@
 //! The drawing of a link's two loads, request by request.
 
-use crate::record::waterfall::{SimulatedLoad, Waterfall};
+use crate::record::waterfall::{RecordedLoad, SimulatedLoad, Waterfall};
 use crate::record::{Advice, LinkAdvice, ReplayedHost};
 use lastmile_chart::waterfall::{self as drawn, Event, Load, Phase, Row};
 use lastmile_report::number::quantity;
@@ -12,7 +12,7 @@ pub(super) fn drawing(advice: &Advice, link: &LinkAdvice, waterfall: &Waterfall)
     let (today, recommended) = (&waterfall.today, &waterfall.recommended);
     let load = |name: &str, load: &SimulatedLoad| Load {
         name: name.to_owned(),
-        events: events(load),
+        events: events(load.dom_content_loaded_us, load.load_event_us, load.page_time_us),
     };
     let before = if today.setting == "identity" {
         "not compressed"
@@ -41,12 +41,45 @@ pub(super) fn drawing(advice: &Advice, link: &LinkAdvice, waterfall: &Waterfall)
     }
 }
 
+/// The load that was recorded, with the names of a link's requests.
+pub(super) fn recorded(advice: &Advice, load: &RecordedLoad, names: &Waterfall) -> drawn::Waterfall {
+    let requests = Requests::new(advice, names);
+    let row = |request: usize| {
+        let phases = load.phases_us.get(request)?.map(seconds);
+        let connection = (*load.connection.get(request)?).map(|number| number + 1);
+        Some(Row {
+            name: requests.name(request)?,
+            host: address(requests.host(request)?).to_owned(),
+            details: format!(
+                "{} without compression",
+                quantity(*names.identity_bytes.get(request)? as f64, "B")
+            ),
+            start: seconds((*load.start_us.get(request)?)?),
+            phases: RECORDED_PHASES.into_iter().zip(phases).collect(),
+            before: None,
+            is_critical: false,
+            connection,
+        })
+    };
+    drawn::Waterfall {
+        title: "Every request when it was recorded".to_owned(),
+        note: "The times of the recording, over the link that it was made on. Point at a row for its phases."
+            .to_owned(),
+        load: Load {
+            name: "of the recording".to_owned(),
+            events: events(load.dom_content_loaded_us, load.load_event_us, load.page_time_us),
+        },
+        before: None,
+        rows: (0..load.start_us.len()).filter_map(row).collect(),
+    }
+}
+
 /// What happened in a load.
-fn events(load: &SimulatedLoad) -> Vec<(Event, f64)> {
+fn events(dom_content_loaded: Option<u64>, load_event: Option<u64>, page_time: u64) -> Vec<(Event, f64)> {
     let events = [
-        (Event::DomContentLoaded, load.dom_content_loaded_us),
-        (Event::LoadEvent, load.load_event_us),
-        (Event::PageEnd, Some(load.page_time_us)),
+        (Event::DomContentLoaded, dom_content_loaded),
+        (Event::LoadEvent, load_event),
+        (Event::PageEnd, Some(page_time)),
     ];
     let timed = events.into_iter().filter_map(|(event, us)| Some((event, seconds(us?))));
     timed.collect()
@@ -142,7 +175,18 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// The phases of a record's columns.
+/// The phases of a recorded load.
+const RECORDED_PHASES: [Phase; 7] = [
+    Phase::Blocked,
+    Phase::Lookup,
+    Phase::Connect,
+    Phase::Encrypt,
+    Phase::Send,
+    Phase::Wait,
+    Phase::Receive,
+];
+
+/// The phases of a simulated load's columns.
 const PHASES: [Phase; 7] = [
     Phase::Blocked,
     Phase::Connect,

@@ -93,6 +93,26 @@ impl SimulatedLoad {
     }
 }
 
+/// The load of the page that was recorded, as far as the traffic states its times: whole microseconds since the first request. The lists have an
+/// entry for each request, in the order of those of a [`Waterfall`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct RecordedLoad {
+    /// When the last request had ended.
+    pub page_time_us: u64,
+    /// When the document's event `DOMContentLoaded` was fired.
+    pub dom_content_loaded_us: Option<u64>,
+    /// When its event `load` was fired.
+    pub load_event_us: Option<u64>,
+    /// When the request began; none where the traffic states no phase of it.
+    pub start_us: Vec<Option<u64>>,
+    /// The lengths of its phases: waiting for a connection, name lookup, TCP handshake, TLS handshake, sending, waiting for the first byte,
+    /// receiving.
+    pub phases_us: Vec<[u64; 7]>,
+    /// The number of its connection, from 0, of all hosts together; none where it is not stated.
+    pub connection: Vec<Option<u64>>,
+}
+
 /// The priority of a request, in Chromium's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(JsonSchema))]

@@ -32,10 +32,7 @@ pub(super) fn drawing(inspection: &Inspection, rows: usize) -> Option<Waterfall>
 
 fn row(transaction: &Transaction, connection: &Connection, is_first: bool) -> Row {
     let Transaction {
-        method,
-        target,
-        status,
-        ..
+        method, target, status, ..
     } = transaction;
     let handshake = handshake(transaction, connection).filter(|_| is_first);
     let first_byte = transaction.time_to_first_byte_s.unwrap_or_default();
@@ -76,7 +73,9 @@ fn row(transaction: &Transaction, connection: &Connection, is_first: bool) -> Ro
 fn handshake(transaction: &Transaction, connection: &Connection) -> Option<f64> {
     let since_opening = transaction.began_s - connection.began_s;
     let round_trip = connection.handshake.as_ref()?.round_trip_s;
-    (0.0..=2.0 * round_trip).contains(&since_opening).then_some(since_opening)
+    (0.0..=2.0 * round_trip)
+        .contains(&since_opening)
+        .then_some(since_opening)
 }
 
 #[cfg(test)]
