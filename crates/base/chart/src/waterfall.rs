@@ -29,8 +29,38 @@ pub struct Waterfall {
 pub struct Load {
     /// What it is called: `as recorded`.
     pub name: String,
-    /// When the page was there, in seconds from its start.
-    pub end: f64,
+    /// What happened in it, each once, in seconds from its start; drawn as verticals.
+    pub events: Vec<(Event, f64)>,
+}
+
+/// A moment of a load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// The document was parsed, and its deferred scripts were there.
+    DomContentLoaded,
+    /// All that belongs to the document was there.
+    LoadEvent,
+    /// The last response was there.
+    PageEnd,
+}
+
+impl Event {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::DomContentLoaded => "DOMContentLoaded",
+            Self::LoadEvent => "load event",
+            Self::PageEnd => "page time",
+        }
+    }
+
+    /// Its class in the style, and the name of its variable there.
+    const fn class(self) -> &'static str {
+        match self {
+            Self::DomContentLoaded => "dom",
+            Self::LoadEvent => "load",
+            Self::PageEnd => "end",
+        }
+    }
 }
 
 /// A request. Times are in seconds from the start of the load.
@@ -50,6 +80,8 @@ pub struct Row {
     pub before: Option<[f64; 2]>,
     /// Whether the page's end waited for it.
     pub is_critical: bool,
+    /// The number of the connection that carried it, where that is known.
+    pub connection: Option<u64>,
 }
 
 impl Row {
@@ -155,7 +187,8 @@ impl<'a> Drawing<'a> {
         let ends = rows
             .iter()
             .flat_map(|row| [row.end(), row.before.map_or(0.0, |[_, end]| end)]);
-        let end = loads.map(|load| load.end).chain(ends).fold(0.0, f64::max);
+        let events = loads.flat_map(|load| &load.events).map(|(_, time)| *time);
+        let end = events.chain(ends).fold(0.0, f64::max);
         // A line at the very end would be cut off.
         let end = if end > 0.0 { end * 1.01 } else { 1.0 };
         Self {
@@ -174,11 +207,13 @@ impl<'a> Drawing<'a> {
             "<div class=\"chart waterfall\" style=\"--tick:{}",
             self.percent(step)
         )?;
-        write!(out, ";--now:{}", self.percent(load.end))?;
-        if let Some(before) = before {
-            write!(out, ";--then:{}", self.percent(before.end))?;
+        for (load, suffix) in std::iter::once((load, "")).chain(before.iter().map(|before| (before, "-before"))) {
+            for (event, time) in &load.events {
+                write!(out, ";--{}{suffix}:{}", event.class(), self.percent(*time))?;
+            }
         }
         out.push_str("\">\n");
+        self.write_orders(out)?;
         self.write_legend(out)?;
         self.write_axis(out, &ticks)?;
         if self.rows.len() <= ROWS_OPEN_MAX {
@@ -200,18 +235,41 @@ impl<'a> Drawing<'a> {
         for phase in Phase::ALL.iter().filter(|phase| occurs(phase)) {
             write!(out, "<li><i class=\"{}\"></i>{}</li>", phase.class(), phase.name())?;
         }
-        let end = |load: &Load| format!("page time {}: {}", load.name, quantity(load.end, "s"));
         if let Some(before) = before {
             write!(out, "<li><s></s>{}</li>", Text(&before.name))?;
         }
         if rows.iter().any(|row| row.is_critical) {
             out.push_str("<li><u></u>the page waits for it (critical path)</li>");
         }
-        write!(out, "<li><b></b>{}</li>", Text(end(load)))?;
-        if let Some(before) = before {
-            write!(out, "<li><b class=\"then\"></b>{}</li>", Text(end(before)))?;
+        for (load, then) in std::iter::once((load, "")).chain(before.iter().map(|before| (before, " then"))) {
+            for (event, time) in &load.events {
+                let text = format!("{} {}: {}", event.name(), load.name, quantity(*time, "s"));
+                write!(out, "<li><b class=\"{}{then}\"></b>{}</li>", event.class(), Text(text))?;
+            }
         }
         writeln!(out, "</ul>")
+    }
+
+    /// Buttons for the page's script, which sorts the rows; without it they stay hidden.
+    fn write_orders(&self, out: &mut String) -> fmt::Result {
+        let has_connections = self.rows.iter().any(|row| row.connection.is_some());
+        let orders = [
+            ("start", "by start", true),
+            ("saved", "by time saved", self.waterfall.before.is_some()),
+            ("lane", "by connection", has_connections),
+        ];
+        if orders.iter().filter(|(.., is_there)| *is_there).count() < 2 {
+            return Ok(());
+        }
+        out.push_str("<div class=\"tools\" hidden>");
+        for (value, text, _) in orders.iter().filter(|(.., is_there)| *is_there) {
+            let pressed = *value == "start";
+            write!(
+                out,
+                "<button type=\"button\" value=\"{value}\" aria-pressed=\"{pressed}\">{text}</button>"
+            )?;
+        }
+        writeln!(out, "</div>")
     }
 
     fn write_axis(&self, out: &mut String, ticks: &[Tick]) -> fmt::Result {
@@ -269,9 +327,12 @@ impl<'a> Drawing<'a> {
 
     fn write_row(&self, out: &mut String, row: &Row) -> fmt::Result {
         let critical = if row.is_critical { " k" } else { "" };
-        write!(out, "<li class=\"row{critical}\"")?;
+        write!(out, "<li class=\"row{critical}\" tabindex=0")?;
         if let Some([_, end]) = row.before {
             write!(out, " data-saved={:.3}", end - row.end())?;
+        }
+        if let Some(connection) = row.connection {
+            write!(out, " data-lane=\"{connection} to {}\"", Text(&row.host))?;
         }
         write!(out, " title=\"{}\">", tooltip(row))?;
         let bars: Vec<(char, f64)> = row

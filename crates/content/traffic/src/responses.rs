@@ -37,6 +37,8 @@ pub struct Traffic {
     pub responses: Vec<Response>,
     /// When the page's load event was fired, after the first request began. None where the source does not state it, or is of several pages.
     pub load_event: Option<Duration>,
+    /// The same of the page's event `DOMContentLoaded`.
+    pub dom_content_loaded: Option<Duration>,
     /// What the source does not say, each with its count.
     pub notes: Vec<Note>,
     /// Entries that are not responses to advise on, each with its count.
@@ -85,6 +87,9 @@ pub struct Response {
     pub wait: Option<Duration>,
     /// The total time of request and response (HAR's `time`).
     pub total: Option<Duration>,
+    /// The lengths of its phases, one after the other: waiting for a connection, name lookup, TCP handshake, TLS handshake, sending, waiting
+    /// for the first byte, receiving. A phase that did not occur or is not stated is empty; none where the source states no phase.
+    pub phases: Option<[Duration; 7]>,
     /// The tool's name for its connection: responses over the same connection have the same name within a source.
     pub connection: Option<String>,
     /// Whether its request carried credentials (cookies), as far as the request's headers say: browsers send requests without them over

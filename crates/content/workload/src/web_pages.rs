@@ -52,6 +52,7 @@ impl PageShape {
             format: TrafficFormat::Har,
             responses: builder.responses,
             load_event: builder.load_event,
+            dom_content_loaded: None,
             notes: Vec::new(),
             skipped: Vec::new(),
         }

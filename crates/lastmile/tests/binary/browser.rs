@@ -79,6 +79,17 @@ const use = page => {
     const shown = [...page.querySelectorAll("[role=tabpanel]")].filter(panel => !panel.hidden);
     if (shown.length !== 1 || shown[0].id !== tab.getAttribute("aria-controls")) problems.push("opens another tab");
   });
+  for (const choice of page.querySelectorAll(".waterfall [value=lane]")) {
+    const list = choice.closest(".waterfall").querySelector("ol");
+    const rows = () => [...list.children];
+    const before = rows();
+    choice.click();
+    const lanes = rows().map(row => row.dataset.lane);
+    const first = lanes.filter((lane, at) => lane !== lanes[at - 1]);
+    if (new Set(first).size !== first.length || first.length !== list.querySelectorAll(".lane").length) problems.push("groups rows by connection as " + lanes);
+    choice.parentElement.querySelector("[value=start]").click();
+    if (list.querySelector(".lane") || rows().some((row, at) => row !== before[at])) problems.push("does not go back to the order of starts");
+  }
   for (const row of [...page.querySelectorAll(".waterfall li.row")].filter(row => row.getClientRects().length).slice(0, 2)) {
     row.focus();
     if (page.activeElement !== row || live.textContent !== row.title) problems.push("says nothing of a request");

@@ -7,7 +7,7 @@ use super::mix::Mix;
 use super::response_classes::{Group, origin_record};
 use super::select::MeasuredCandidate;
 use super::snippets::SnippetPlan;
-use super::{PreparedReplay, doubts, extra_tables, prose, snippets};
+use super::{PreparedReplay, doubts, extra_tables, prose, snippets, waterfall};
 use crate::record;
 use lastmile_codec::content::CodecSpec;
 use lastmile_link::{Jitter, LinkSpec, Reordering};
@@ -85,6 +85,7 @@ fn traffic(prepared: &PreparedReplay<'_>) -> record::Traffic {
             .map(ToString::to_string)
             .chain(prepared.page.remarks(prepared.traffic))
             .collect(),
+        recorded: waterfall::recorded_load(&prepared.page, prepared.traffic),
     }
 }
 

@@ -695,9 +695,13 @@ impl PageRecord for Advice {
         for link in &advice.links {
             sections.push((format!("On {}", link.name), link_blocks(advice, link, Detail::All)));
         }
+        let names = advice.links.iter().find_map(|link| link.waterfall.as_ref());
+        let recorded = advice.traffic.recorded.as_ref().zip(names);
+        let recorded = recorded.map(|(load, names)| Block::Waterfall(waterfall::recorded(advice, load, names)));
         let charts = advice.charts.iter().cloned().map(Block::Chart).collect();
         let exhibits = advice.exhibits.iter().map(|table| Block::Grid(table.into())).collect();
         sections.extend([
+            ("The recording".to_owned(), recorded.into_iter().collect()),
             ("Charts".to_owned(), charts),
             ("Findings".to_owned(), findings),
             ("Exhibits".to_owned(), exhibits),

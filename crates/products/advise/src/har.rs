@@ -82,8 +82,11 @@ impl Writer<'_> {
                 "id": PAGE,
                 "title": title,
                 "startedDateTime": instant(0),
-                "pageTimings": {"onContentLoad": -1, "onLoad": milliseconds(self.load.page_time_us)},
-                "comment": "simulated; onLoad is the end of the last response",
+                "pageTimings": {
+                    "onContentLoad": self.load.dom_content_loaded_us.map_or(-1.0, milliseconds),
+                    "onLoad": milliseconds(self.load.load_event_us.unwrap_or(self.load.page_time_us)),
+                },
+                "comment": "simulated; events are those of the last response that they wait for, without the time to run scripts",
             }],
             "entries": entries,
         }})
@@ -185,6 +188,7 @@ mod tests {
 
     fn numbered_page() -> Traffic {
         let mut page = small_page();
+        page.load_event = Some(Duration::from_secs(3600));
         for (index, response) in page.responses.iter_mut().enumerate() {
             response.index = index;
         }
@@ -204,7 +208,8 @@ mod tests {
             let read = har::read(content.as_bytes(), name).unwrap();
             // It counts from the first request.
             let since_first = |us: u64| Duration::from_micros(us - load.start_us[0]);
-            assert_eq!(read.load_event, Some(since_first(load.page_time_us)));
+            assert_eq!(read.load_event, Some(since_first(load.load_event_us.unwrap())));
+            assert!(load.load_event_us <= Some(load.page_time_us) && load.dom_content_loaded_us <= load.load_event_us);
             assert_eq!(read.responses.len(), 3);
             for (request, response) in read.responses.iter().enumerate() {
                 let phases = load.phases_us(request).unwrap();

@@ -78,6 +78,9 @@ pub struct Traffic {
     pub hosts: u64,
     /// What was assumed or left out in reading it: bodies missing, sizes null.
     pub notes: Vec<String>,
+    /// How the page was loaded when it was recorded; none where the traffic does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<waterfall::RecordedLoad>,
 }
 
 /// What the traffic was read from.

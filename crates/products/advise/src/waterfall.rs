@@ -3,12 +3,15 @@
 use super::link_measurement::LinkMeasurement;
 use super::mix::Mix;
 use super::{AdviseError, Phase, PreparedReplay, Progress, prose};
-use crate::record::waterfall::{SimulatedLoad, Waterfall};
+use crate::record::waterfall::{RecordedLoad, SimulatedLoad, Waterfall};
 use lastmile_codec::content::CodecSpec;
+use lastmile_page::Page;
 use lastmile_page::replay::{PageLoad, ReplayContext, replay};
-use lastmile_page::request_timing::{RequestTiming, critical_path};
+use lastmile_page::request_timing::{RequestTiming, all_decoded, critical_path};
 use lastmile_page::scripted_response::EncodedResponse;
+use lastmile_traffic::responses::{Response, Traffic};
 use lastmile_units::workers::Workers;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The longest path that a record holds whole: our own choice.
@@ -52,8 +55,8 @@ pub(super) fn replay_all(
     while let (Some(before), Some(after)) = (loads.next(), loads.next()) {
         let repeat = jobs[2 * waterfalls.len()].1;
         let (before, after) = (
-            simulated_load(setting, before?),
-            simulated_load(prose::RECOMMENDED, after?),
+            simulated_load(&prepared.page, setting, before?),
+            simulated_load(&prepared.page, prose::RECOMMENDED, after?),
         );
         waterfalls.push(prepared.waterfall(repeat, before, after));
     }
@@ -77,7 +80,41 @@ impl PreparedReplay<'_> {
     }
 }
 
-fn simulated_load(setting: &str, (load, sent): (PageLoad, Vec<EncodedResponse>)) -> SimulatedLoad {
+/// The load that was recorded; none where the traffic states no phase of any request.
+pub(super) fn recorded_load(page: &Page, traffic: &Traffic) -> Option<RecordedLoad> {
+    let us = |time: Duration| time.as_micros() as u64;
+    let responses = || page.items.iter().map(|item| &traffic.responses[item.response]);
+    let phases = |response: &Response| response.phases.map(|phases| phases.map(us));
+    let starts: Vec<Option<u64>> = responses()
+        .map(|response| response.phases.map(|_| us(response.started)))
+        .collect();
+    let phases_us: Vec<[u64; 7]> = responses()
+        .map(|response| phases(response).unwrap_or_default())
+        .collect();
+    let ends = starts.iter().zip(&phases_us);
+    let page_time_us = ends
+        .filter_map(|(start, phases)| Some((*start)? + phases.iter().sum::<u64>()))
+        .max()?;
+    let mut numbers: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    let connection = responses().map(|response| {
+        let next = numbers.len() as u64;
+        Some(
+            *numbers
+                .entry((&response.host, response.connection.as_deref()?))
+                .or_insert(next),
+        )
+    });
+    Some(RecordedLoad {
+        page_time_us,
+        dom_content_loaded_us: traffic.dom_content_loaded.map(us),
+        load_event_us: traffic.load_event.map(us),
+        connection: connection.collect(),
+        start_us: starts,
+        phases_us,
+    })
+}
+
+fn simulated_load(page: &Page, setting: &str, (load, sent): (PageLoad, Vec<EncodedResponse>)) -> SimulatedLoad {
     let requests = &load.requests;
     let us = |time: Duration| time.as_micros() as u64;
     let column = |of: &dyn Fn(&RequestTiming) -> u64| requests.iter().map(of).collect();
@@ -92,6 +129,8 @@ fn simulated_load(setting: &str, (load, sent): (PageLoad, Vec<EncodedResponse>))
     SimulatedLoad {
         setting: setting.to_owned(),
         page_time_us: us(load.page_time),
+        dom_content_loaded_us: all_decoded(requests, &page.dom_content_loaded).map(us),
+        load_event_us: all_decoded(requests, &page.load_event).map(us),
         critical_path: critical_path(requests)
             .into_iter()
             .map(|request| request as u64)
@@ -170,6 +209,27 @@ mod tests {
         let link = link_advice(5);
         let median = link.page[0].page_time.quantiles["0.5"];
         assert_eq!((median * 1e6) as u64, link.waterfall.unwrap().recommended.page_time_us);
+    }
+
+    #[test]
+    fn the_recorded_load_has_the_phases_of_the_traffic_and_numbers_its_connections() {
+        let mut traffic = small_page();
+        assert_eq!(recorded_load(&Page::from_traffic(&traffic), &traffic), None);
+        let ms = Duration::from_millis;
+        traffic.load_event = Some(ms(90));
+        for (response, (wait, connection)) in traffic.responses.iter_mut().zip([(20, "b"), (30, "a"), (40, "b")]) {
+            let mut phases = [Duration::ZERO; 7];
+            (phases[5], phases[6]) = (ms(wait), ms(10));
+            (response.phases, response.connection) = (Some(phases), Some(connection.to_owned()));
+        }
+        traffic.responses[1].phases = None;
+        let started = traffic.responses[2].started;
+        let load = recorded_load(&Page::from_traffic(&traffic), &traffic).unwrap();
+        let third = started.as_micros() as u64;
+        assert_eq!(load.start_us, [Some(0), None, Some(third)]);
+        assert_eq!(load.phases_us[2], [0, 0, 0, 0, 0, 40_000, 10_000]);
+        assert_eq!(load.connection, [0, 1, 0].map(Some));
+        assert_eq!((load.page_time_us, load.load_event_us), (third + 50_000, Some(90_000)));
     }
 
     #[test]

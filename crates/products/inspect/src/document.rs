@@ -1,6 +1,7 @@
 //! The tables and sentences of a capture.
 
 mod screen;
+mod waterfall;
 
 use crate::csv;
 use crate::record::{
@@ -441,6 +442,7 @@ impl PageRecord for Inspection {
         let Inspection { capture, charts, .. } = self;
         let mut summary = vec![Block::Answer(answer(self))];
         summary.extend(doubts(self));
+        let requests = waterfall::drawing(self, ROWS_LONG).map(Block::Waterfall);
         Page {
             title: &capture.source,
             kind: "capture",
@@ -456,6 +458,7 @@ impl PageRecord for Inspection {
                     "Time and sequence".to_owned(),
                     charts.iter().cloned().map(Block::Chart).collect(),
                 ),
+                ("Requests".to_owned(), requests.into_iter().collect()),
                 ("Figures".to_owned(), tables(self, ROWS_LONG)),
             ],
             how: provenance_text(self),

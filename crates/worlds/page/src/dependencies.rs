@@ -90,6 +90,10 @@ pub(crate) struct Dependencies {
     pub(crate) of_items: Vec<Dependency>,
     /// What must have arrived for the first document's body to begin.
     pub(crate) body_begins: Vec<Prerequisite>,
+    /// The items that the first document's event `DOMContentLoaded` waits for.
+    pub(crate) dom_content_loaded: Vec<usize>,
+    /// The items that its event `load` waits for; none where the recording does not say when it was fired.
+    pub(crate) load_event: Vec<usize>,
 }
 
 /// How one resource is named by another.
@@ -145,13 +149,17 @@ const SCRIPT_PER_BYTE: Duration = Duration::from_nanos(20);
 pub(crate) fn find(responses: &[&Response], load_event: Option<Duration>) -> Dependencies {
     let page = PageText::read(responses, load_event);
     let of_items = (0..responses.len()).map(|item| page.dependency(item)).collect();
-    let body_begins = match page.main_document() {
-        Some(main) => page.parsed_to(main, page.documents[&main].body),
-        None => Vec::new(),
-    };
+    let (mut body_begins, mut dom_content_loaded) = (Vec::new(), Vec::new());
+    if let Some(main) = page.main_document() {
+        body_begins = page.parsed_to(main, page.documents[&main].body);
+        dom_content_loaded = page.with_deferred_scripts(main);
+    }
+    let load_event = (0..responses.len()).filter(|item| page.delays_load_event(*item));
     Dependencies {
         of_items,
         body_begins: reduced(body_begins),
+        dom_content_loaded: reduced(dom_content_loaded).iter().map(|wanted| wanted.item).collect(),
+        load_event: load_event.collect(),
     }
 }
 
@@ -318,17 +326,34 @@ impl<'a> PageText<'a> {
     /// What the load event waited for, if a request was made after it (HTML standard, section 13.2.7; data that scripts ask for does not
     /// delay it).
     fn before_load_event(&self, item: usize) -> Vec<Prerequisite> {
-        let Some(load) = self.load_event.filter(|load| self.responses[item].started >= *load) else {
-            return Vec::new();
-        };
-        let delays = |earlier: &usize| {
-            use ResponseKind::{Css, FontWoff, Html, Image, JavaScript, Svg};
-            let response = self.responses[*earlier];
+        match self.load_event {
+            Some(load) if self.responses[item].started >= load => {
+                let earlier = (0..item).filter(|earlier| self.delays_load_event(*earlier));
+                earlier.map(whole).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether the load event waited for an item.
+    fn delays_load_event(&self, item: usize) -> bool {
+        use ResponseKind::{Css, FontWoff, Html, Image, JavaScript, Svg};
+        let response = self.responses[item];
+        self.load_event.is_some_and(|load| {
             matches!(response.kind(), Html | Css | JavaScript | Image | Svg | FontWoff)
                 && response.started < load
-                && self.ended(*earlier).is_some_and(|ended| ended <= load + TOLERANCE)
-        };
-        (0..item).filter(delays).map(whole).collect()
+                && self.ended(item).is_some_and(|ended| ended <= load + TOLERANCE)
+        })
+    }
+
+    /// What must have arrived for a document to be parsed, and its deferred scripts to have run (HTML standard, section 13.2.7).
+    fn with_deferred_scripts(&self, document: usize) -> Vec<Prerequisite> {
+        let mut wanted = self.parsed_whole(document);
+        let deferred = |purpose| matches!(purpose, Purpose::DeferredScript | Purpose::ModuleScript);
+        for (script, _) in self.named_in(document, deferred) {
+            wanted.extend(self.executed(script));
+        }
+        wanted
     }
 
     fn of_naming(&self, item: usize, naming: Naming) -> (Vec<Prerequisite>, Duration) {

@@ -24,6 +24,10 @@ pub struct Page {
     pub hosts: Vec<PageHost>,
     /// What must have arrived for the document's body to begin.
     pub body_begins: Vec<Prerequisite>,
+    /// The items that the document's event `DOMContentLoaded` waits for; empty without a document.
+    pub dom_content_loaded: Vec<usize>,
+    /// The items that its event `load` waited for when it was recorded; empty where the traffic does not say when it was fired.
+    pub load_event: Vec<usize>,
     /// Responses that are not replayed, with the reason.
     pub left_out: Vec<SkippedResponse>,
 }
@@ -144,6 +148,8 @@ impl Page {
             items,
             hosts,
             body_begins: found.body_begins,
+            dom_content_loaded: found.dom_content_loaded,
+            load_event: found.load_event,
             left_out,
         }
     }

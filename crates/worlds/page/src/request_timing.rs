@@ -61,6 +61,12 @@ pub fn critical_path(requests: &[RequestTiming]) -> Vec<usize> {
     path
 }
 
+/// When the last of `items` was decompressed; none without items. An event of the document that waits for them is fired no sooner: the time
+/// to run scripts is not modelled.
+pub fn all_decoded(requests: &[RequestTiming], items: &[usize]) -> Option<Duration> {
+    items.iter().map(|item| requests[*item].decoded).max()
+}
+
 /// How many requests start and end when the browser's do, of those that both make. `requests` are a simulated load's, an item of the page
 /// each; "when" is within `tolerance`, a share of the browser's page time. A browser's request that did not end, or that its cache answered,
 /// is not compared; of several for one item the first is.

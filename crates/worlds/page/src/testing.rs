@@ -45,6 +45,7 @@ pub fn traffic(responses: Vec<Response>) -> Traffic {
         format: TrafficFormat::Har,
         responses,
         load_event: None,
+        dom_content_loaded: None,
         notes: Vec::new(),
         skipped: Vec::new(),
     }

@@ -11,6 +11,7 @@ fn row(name: &str, start: f64, phases: &[(Phase, f64)], before: Option<[f64; 2]>
         phases: phases.to_vec(),
         before,
         is_critical: false,
+        connection: None,
     }
 }
 
@@ -43,16 +44,21 @@ fn small() -> Waterfall {
         ),
     ];
     (rows[1].is_critical, rows[2].is_critical) = (true, true);
+    (rows[1].connection, rows[2].connection) = (Some(1), Some(2));
     Waterfall {
         title: "Every request".to_owned(),
         note: String::new(),
         load: Load {
             name: "as recommended".to_owned(),
-            end: 1.62,
+            events: vec![
+                (Event::DomContentLoaded, 0.5),
+                (Event::LoadEvent, 1.1),
+                (Event::PageEnd, 1.62),
+            ],
         },
         before: Some(Load {
             name: "as recorded".to_owned(),
-            end: 2.0,
+            events: vec![(Event::PageEnd, 2.0)],
         }),
         rows,
     }
@@ -84,7 +90,7 @@ fn the_bars_of_a_row_add_up_to_its_length_and_the_last_one_ends_with_the_page() 
     assert!((left - 100.0 * 0.5 / axis).abs() < 0.01, "{left}");
     assert!((widths - 100.0 * 1.12 / axis).abs() < 0.03, "{widths}");
     let page: f64 = drawn
-        .split("--now:")
+        .split("--end:")
         .nth(1)
         .unwrap()
         .split('%')
@@ -156,6 +162,23 @@ fn the_legend_explains_what_occurs_and_phases_differ_without_colour() {
             assert_ne!(form(one.class()), form(other.class()), "{one:?} and {other:?}");
         }
     }
+}
+
+#[test]
+fn orders_are_offered_where_rows_differ_in_them() {
+    let orders = |waterfall: &Waterfall| {
+        let drawn = html(waterfall);
+        ["start", "saved", "lane"].map(|order| drawn.contains(&format!("value=\"{order}\"")))
+    };
+    assert_eq!(orders(&small()), [true, true, true]);
+    let mut alone = small();
+    alone.before = None;
+    assert_eq!(orders(&alone), [true, false, true]);
+    for row in &mut alone.rows {
+        row.connection = None;
+    }
+    assert_eq!(orders(&alone), [false; 3], "one order is no choice");
+    assert!(html(&small()).contains("data-lane=\"2 to a.example\""));
 }
 
 #[test]

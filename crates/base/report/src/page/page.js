@@ -18,7 +18,7 @@ const save = (name, type, text) => make("a", { download: name, href: URL.createO
 const data = document.getElementById("data");
 const json = async () => {
   if (!data.dataset.coding) return data.textContent;
-  const bytes = Uint8Array.from(atob(data.textContent), letter => letter.charCodeAt(0));
+  const bytes = Uint8Array.from(atob(data.textContent), letter => letter.charCodeAt());
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream(data.dataset.coding))).text();
 };
 const download = document.getElementById("download");
@@ -43,8 +43,7 @@ const show = (text, mark, aloud) => {
   const box = mark.getBoundingClientRect();
   tip.textContent = text;
   tip.hidden = false;
-  const left = Math.min(box.right + 8, innerWidth - tip.offsetWidth - 8);
-  tip.style.left = Math.max(8, left) + scrollX + "px";
+  tip.style.left = Math.max(8, Math.min(box.right + 8, innerWidth - tip.offsetWidth - 8)) + scrollX + "px";
   tip.style.top = box.top + scrollY - tip.offsetHeight - 6 + "px";
   if (aloud) live.textContent = text;
 };
@@ -81,13 +80,12 @@ for (const svg of all("svg.chart")) {
   // The legend hides series.
   const entries = all("g > text.legend", svg).map(text => text.parentElement);
   if (entries.length < 2) continue;
-  svg.setAttribute("role", "group");
+  set(svg, { role: "group" });
   entries.forEach(entry => {
-    const kind = entry.getAttribute("class");
-    const drawn = all("g", svg).filter(group => group !== entry && group.getAttribute("class") === kind && !entries.includes(group));
+    const drawn = all("g", svg).filter(group => group.classList.value === entry.classList.value && !entries.includes(group));
     const toggle = () => {
       const shown = entry.getAttribute("aria-pressed") === "false";
-      entry.setAttribute("aria-pressed", shown);
+      set(entry, { "aria-pressed": shown });
       drawn.forEach(group => { group.style.display = shown ? "" : "none"; });
     };
     set(entry, { role: "button", tabindex: 0, "aria-pressed": true });
@@ -126,7 +124,7 @@ all(".scroll table").forEach((table, nth) => {
     const valued = head.classList.contains("figure");
     const sort = up => {
       all("th", table).forEach(other => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      set(head, { "aria-sort": up ? "ascending" : "descending" });
       const value = row => valued ? number(row.cells[at].textContent) : row.cells[at].textContent;
       const lacks = row => !value(row) && value(row) !== 0;
       const order = (one, other) => valued ? value(one) - value(other) : value(one).localeCompare(value(other), "en", { numeric: true });
@@ -154,37 +152,34 @@ for (const code of all("figure.code pre, .how pre")) {
   code.before(copy);
 }
 
-// A waterfall's rows, by start or by time saved.
-for (const waterfall of all(".waterfall")) {
-  const rows = waterfall.rows = all("li.row", waterfall);
-  rows.forEach((row, at) => {
-    row.at = at;
-    row.tabIndex = 0;
-    const text = row.title;
-    on(row, "focus", () => { show(text, row.querySelector(".n"), true); keep("row", at + 1); });
-    on(row, "blur", hide);
-    on(row, "keydown", event => {
-      const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[event.key];
-      if (next) { event.preventDefault(); next.focus(); }
-    });
+// A waterfall's rows, by start, by time saved or by connection.
+for (const chart of all(".waterfall")) {
+  chart.rows = all("li.row", chart);
+  chart.rows.forEach((row, at) => { row.at = at; });
+  on(chart, "focusin", ({ target }) => {
+    if (target.at >= 0) { show(target.title, target.querySelector(".n"), true); keep("row", target.at + 1); }
   });
-  const saved = row => +(row.dataset.saved ?? 0);
+  on(chart, "focusout", hide);
+  on(chart, "keydown", event => {
+    const next = event.target[{ ArrowDown: "next", ArrowUp: "previous" }[event.key] + "ElementSibling"];
+    if (next?.at >= 0) { event.preventDefault(); next.focus(); }
+  });
+  const value = { start: () => 0, saved: row => -row.dataset.saved || 0, lane: row => parseInt(row.dataset.lane) || 1e9 };
+  const choices = all(".tools button", chart);
   const sort = by => {
-    all("ol", waterfall).forEach(list => list.append(...[...list.children].sort((one, other) =>
-      (by === "saved" && saved(other) - saved(one)) || one.at - other.at)));
-    choices.forEach(choice => choice.setAttribute("aria-pressed", choice.value === by));
+    all("ol", chart).forEach(list => {
+      const sorted = [...list.children].sort((one, other) => value[by](one) - value[by](other) || one.at - other.at);
+      list.append(...sorted);
+      sorted.forEach((row, at) => row.classList.toggle("lane", by === "lane" && row.dataset.lane !== sorted[at - 1]?.dataset.lane));
+    });
+    choices.forEach(choice => set(choice, { "aria-pressed": choice.value === by }));
   };
-  const choices = [["start", "by start"], ["saved", "by time saved"]].map(([by, text]) => {
-    const choice = button(text, () => { sort(by); keep("sort", by); });
-    choice.value = by;
-    return choice;
+  choices.forEach(choice => {
+    const by = choice.value;
+    choice.parentElement.hidden = false;
+    on(choice, "click", () => { sort(by); keep("sort", by); });
+    if (by === state.get("sort")) sort(by);
   });
-  if (rows.some(saved)) {
-    const tools = make("p", { class: "tools" });
-    tools.append(...choices);
-    waterfall.before(tools);
-    sort(state.get("sort") ?? "start");
-  }
 }
 
 // Sections of links become tabs.

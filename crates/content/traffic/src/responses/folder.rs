@@ -53,6 +53,7 @@ pub(super) fn read(root: &Path) -> Result<Traffic, TrafficError> {
         format: TrafficFormat::Folder,
         responses,
         load_event: None,
+        dom_content_loaded: None,
         notes: Vec::new(),
         skipped: skipped.into_notes(),
     })

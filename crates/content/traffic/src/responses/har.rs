@@ -51,13 +51,19 @@ lenient_object!(RecordedPage, "a page" {
     "startedDateTime" => started: Text,
     "pageTimings" => timings: PageTimings,
 });
-lenient_object!(PageTimings, "a page's timings" { "onLoad" => on_load: Number, });
+lenient_object!(PageTimings, "a page's timings" {
+    "onContentLoad" => on_content_load: Number,
+    "onLoad" => on_load: Number,
+});
 
 impl RecordedPage {
-    /// When its load event was fired, on the file's clock.
-    fn load_event(&self) -> Option<i128> {
-        let after = self.timings.on_load.milliseconds().filter(|after| !after.is_zero())?;
-        Some(timestamp::read(self.started.as_str())? + i128::try_from(after.as_nanos()).ok()?)
+    /// When its events `DOMContentLoaded` and `load` were fired, on the file's clock.
+    fn events(&self) -> [Option<i128>; 2] {
+        let instant = |after: Number| {
+            let after = after.milliseconds().filter(|after| !after.is_zero())?;
+            Some(timestamp::read(self.started.as_str())? + i128::try_from(after.as_nanos()).ok()?)
+        };
+        [self.timings.on_content_load, self.timings.on_load].map(instant)
     }
 }
 
@@ -74,11 +80,11 @@ pub(super) fn read_opened<R: Read>(opened: OpenedFile<R>, name: &str) -> Result<
     let log = har.log.ok_or_else(|| missing("log"))?;
     let entries = log.entries.ok_or_else(|| missing("log.entries"))?;
     // Of several pages it would not be known whose event a request waited for.
-    let load_event = match &log.pages {
-        Pages::Listed(pages) if pages.len() == 1 => pages[0].load_event(),
-        _ => None,
+    let events = match &log.pages {
+        Pages::Listed(pages) if pages.len() == 1 => pages[0].events(),
+        _ => [None; 2],
     };
-    entries.into_traffic(name, load_event)
+    entries.into_traffic(name, events)
 }
 
 fn explain(error: &serde_json::Error, name: &str) -> TrafficError {
@@ -200,7 +206,7 @@ impl Entries {
         }
     }
 
-    fn into_traffic(mut self, name: &str, load_event: Option<i128>) -> Result<Traffic, TrafficError> {
+    fn into_traffic(mut self, name: &str, events: [Option<i128>; 2]) -> Result<Traffic, TrafficError> {
         self.mark_from_cache();
         let Self {
             mut responses,
@@ -226,11 +232,13 @@ impl Entries {
             latest = instant.map_or(latest, |instant| nanoseconds(instant - first));
             response.started = latest;
         }
+        let [dom_content_loaded, load_event] = events.map(|event| event.map(|instant| nanoseconds(instant - first)));
         Ok(Traffic {
             source: name.to_owned(),
             format: TrafficFormat::Har,
             responses,
-            load_event: load_event.map(|instant| nanoseconds(instant - first)),
+            load_event,
+            dom_content_loaded,
             notes: notes.into_notes(),
             skipped,
         })

@@ -87,6 +87,7 @@ pub(super) fn read_opened<R: Read>(opened: OpenedFile<R>, name: &str) -> Result<
         format: TrafficFormat::JsonLines,
         responses,
         load_event: None,
+        dom_content_loaded: None,
         notes: notes.into_notes(),
         skipped: Vec::new(),
     })

@@ -1,18 +1,18 @@
 //! The drawing of a link's two loads, request by request.
 
-use crate::record::waterfall::{SimulatedLoad, Waterfall};
+use crate::record::waterfall::{RecordedLoad, SimulatedLoad, Waterfall};
 use crate::record::{Advice, LinkAdvice, ReplayedHost};
-use lastmile_chart::waterfall::{self as drawn, Load, Phase, Row};
+use lastmile_chart::waterfall::{self as drawn, Event, Load, Phase, Row};
 use lastmile_report::number::quantity;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The page as recommended, over the outlines of the page as it is.
 pub(super) fn drawing(advice: &Advice, link: &LinkAdvice, waterfall: &Waterfall) -> drawn::Waterfall {
     let (today, recommended) = (&waterfall.today, &waterfall.recommended);
     let load = |name: &str, load: &SimulatedLoad| Load {
         name: name.to_owned(),
-        end: seconds(load.page_time_us),
+        events: events(load.dom_content_loaded_us, load.load_event_us, load.page_time_us),
     };
     let before = if today.setting == "identity" {
         "not compressed"
@@ -41,12 +41,58 @@ pub(super) fn drawing(advice: &Advice, link: &LinkAdvice, waterfall: &Waterfall)
     }
 }
 
+/// The load that was recorded, with the names of a link's requests.
+pub(super) fn recorded(advice: &Advice, load: &RecordedLoad, names: &Waterfall) -> drawn::Waterfall {
+    let requests = Requests::new(advice, names);
+    let row = |request: usize| {
+        let phases = load.phases_us.get(request)?.map(seconds);
+        let connection = (*load.connection.get(request)?).map(|number| number + 1);
+        Some(Row {
+            name: requests.name(request)?,
+            host: address(requests.host(request)?).to_owned(),
+            details: format!(
+                "{} without compression",
+                quantity(*names.identity_bytes.get(request)? as f64, "B")
+            ),
+            start: seconds((*load.start_us.get(request)?)?),
+            phases: RECORDED_PHASES.into_iter().zip(phases).collect(),
+            before: None,
+            is_critical: false,
+            connection,
+        })
+    };
+    drawn::Waterfall {
+        title: "Every request when it was recorded".to_owned(),
+        note: "The times of the recording, over the link that it was made on. Point at a row for its phases."
+            .to_owned(),
+        load: Load {
+            name: "of the recording".to_owned(),
+            events: events(load.dom_content_loaded_us, load.load_event_us, load.page_time_us),
+        },
+        before: None,
+        rows: (0..load.start_us.len()).filter_map(row).collect(),
+    }
+}
+
+/// What happened in a load.
+fn events(dom_content_loaded: Option<u64>, load_event: Option<u64>, page_time: u64) -> Vec<(Event, f64)> {
+    let events = [
+        (Event::DomContentLoaded, dom_content_loaded),
+        (Event::LoadEvent, load_event),
+        (Event::PageEnd, Some(page_time)),
+    ];
+    let timed = events.into_iter().filter_map(|(event, us)| Some((event, seconds(us?))));
+    timed.collect()
+}
+
 /// What the rows of a drawing are made from.
 struct Requests<'a> {
     advice: &'a Advice,
     waterfall: &'a Waterfall,
     /// The host with the most requests, whose name is left out.
     main_host: Option<u64>,
+    /// The critical path as recommended.
+    critical: BTreeSet<u64>,
 }
 
 impl<'a> Requests<'a> {
@@ -60,6 +106,7 @@ impl<'a> Requests<'a> {
             advice,
             waterfall,
             main_host: main.map(|(host, _)| *host),
+            critical: waterfall.recommended.critical_path.iter().copied().collect(),
         }
     }
 
@@ -76,7 +123,8 @@ impl<'a> Requests<'a> {
             start: seconds(*recommended.start_us.get(request)?),
             phases: PHASES.into_iter().zip(phases).collect(),
             before: Some([start_before, end_before].map(seconds)),
-            is_critical: recommended.critical_path.contains(&(request as u64)),
+            is_critical: self.critical.contains(&(request as u64)),
+            connection: Some(*recommended.connection.get(request)? + 1),
         })
     }
 
@@ -127,7 +175,18 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// The phases of a record's columns.
+/// The phases of a recorded load.
+const RECORDED_PHASES: [Phase; 7] = [
+    Phase::Blocked,
+    Phase::Lookup,
+    Phase::Connect,
+    Phase::Encrypt,
+    Phase::Send,
+    Phase::Wait,
+    Phase::Receive,
+];
+
+/// The phases of a simulated load's columns.
 const PHASES: [Phase; 7] = [
     Phase::Blocked,
     Phase::Connect,

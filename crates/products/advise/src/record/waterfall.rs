@@ -37,6 +37,12 @@ pub struct SimulatedLoad {
     pub setting: String,
     /// From the start of the load to the end of the last request.
     pub page_time_us: u64,
+    /// From the start of the load to the end of the last request that the document's event `DOMContentLoaded` waits for; none without a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dom_content_loaded_us: Option<u64>,
+    /// The same of its event `load`; none where the traffic does not say when that was fired.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_event_us: Option<u64>,
     /// The requests that the page's end waited for, the first one first: each waited for the one before it.
     pub critical_path: Vec<u64>,
     /// From the start of the load to the moment when the browser decided to make the request.
@@ -85,6 +91,26 @@ impl SimulatedLoad {
         }
         Some(phases)
     }
+}
+
+/// The load of the page that was recorded, as far as the traffic states its times: whole microseconds since the first request. The lists have an
+/// entry for each request, in the order of those of a [`Waterfall`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(JsonSchema))]
+pub struct RecordedLoad {
+    /// When the last request had ended.
+    pub page_time_us: u64,
+    /// When the document's event `DOMContentLoaded` was fired.
+    pub dom_content_loaded_us: Option<u64>,
+    /// When its event `load` was fired.
+    pub load_event_us: Option<u64>,
+    /// When the request began; none where the traffic states no phase of it.
+    pub start_us: Vec<Option<u64>>,
+    /// The lengths of its phases: waiting for a connection, name lookup, TCP handshake, TLS handshake, sending, waiting for the first byte,
+    /// receiving.
+    pub phases_us: Vec<[u64; 7]>,
+    /// The number of its connection, from 0, of all hosts together; none where it is not stated.
+    pub connection: Vec<Option<u64>>,
 }
 
 /// The priority of a request, in Chromium's words.

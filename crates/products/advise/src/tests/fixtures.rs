@@ -1,6 +1,6 @@
 //! A sample record for tests: small, with one of everything; the figures are made up.
 
-use crate::record::waterfall::{Priority, SimulatedLoad, Waterfall};
+use crate::record::waterfall::{Priority, RecordedLoad, SimulatedLoad, Waterfall};
 use crate::record::*;
 use lastmile_report::connections::Connections;
 use lastmile_report::link_description::LinkDescription;
@@ -149,6 +149,8 @@ fn waterfall(slower: f64) -> Waterfall {
         SimulatedLoad {
             setting: setting.to_owned(),
             page_time_us: script_start + 350_000 + script,
+            dom_content_loaded_us: Some(script_start),
+            load_event_us: Some(script_start + 320_000 + image),
             critical_path: vec![0, 1],
             start_us: vec![0, script_start, script_start],
             blocked_us: vec![0, 0, 20_000],
@@ -193,6 +195,14 @@ pub(crate) fn advice() -> Advice {
             today_bytes: Some(511_000),
             hosts: 3,
             notes: vec!["2 responses have no body in the archive; they are replayed at the size it gives".to_owned()],
+        recorded: Some(RecordedLoad {
+            page_time_us: 900_000,
+            dom_content_loaded_us: Some(400_000),
+            load_event_us: Some(850_000),
+            start_us: vec![Some(0), Some(350_000), None],
+            phases_us: vec![[1_000, 20_000, 30_000, 30_000, 1_000, 150_000, 50_000], [0, 0, 0, 0, 1_000, 200_000, 349_000], [0; 7]],
+            connection: vec![Some(0), Some(0), None],
+        }),
         },
         options: Options {
             protocol: None,

@@ -185,3 +185,23 @@ fn what_is_made_after_the_load_event_waits_for_what_delays_it() {
     assert_eq!(prerequisites(None), [whole(3)]);
     assert_eq!(prerequisites(Some(ms(70))), [whole(3)]);
 }
+
+#[test]
+fn dom_content_loaded_waits_for_deferred_scripts_and_the_load_event_for_images() {
+    let document = "<script defer src=a.js></script><script async src=b.js></script><img src=c.png><p>";
+    let responses = [
+        recorded("/", "text/html", document, 0, 10),
+        recorded("/a.js", "text/javascript", "", 11, 5),
+        recorded("/b.js", "text/javascript", "", 11, 30),
+        recorded("/c.png", "image/png", "", 11, 40),
+        recorded("/d.json", "application/json", "{}", 20, 25),
+        recorded("/late.png", "image/png", "", 60, 5),
+    ];
+    let found = |load_event| find(&responses.iter().collect::<Vec<_>>(), load_event);
+    assert_eq!(found(None).dom_content_loaded, [0, 1]);
+    assert_eq!(found(Some(ms(55))).load_event, [0, 1, 2, 3]);
+    // Of a recording that does not say when it was fired, nothing is guessed.
+    assert_eq!(found(None).load_event, [0; 0]);
+    let image = [recorded("/c.png", "image/png", "", 0, 40)];
+    assert_eq!(find(&[&image[0]], None).dom_content_loaded, [0; 0]);
+}

@@ -370,6 +370,8 @@ fn replayed_waiting(page: &Page, options: &LoadOptions, sent: &[EncodedResponse]
         items,
         hosts: page.hosts.clone(),
         body_begins: Vec::new(),
+        dom_content_loaded: Vec::new(),
+        load_event: Vec::new(),
         left_out: Vec::new(),
     };
     let scene = ReplayContext {

@@ -59,12 +59,33 @@ lenient_object!(Content, "a response's content" {
     "text" => text: TextBytes,
 });
 lenient_object!(Timings, "timings" {
+    "blocked" => blocked: Number,
     "dns" => dns: Number,
     "connect" => connect: Number,
     "ssl" => ssl: Number,
     "send" => send: Number,
     "wait" => wait: Number,
+    "receive" => receive: Number,
 });
+
+impl Timings {
+    /// As [`Response::phases`]; `connect` contains `ssl`.
+    fn phases(&self) -> Option<[Duration; 7]> {
+        let Self {
+            blocked,
+            dns,
+            connect,
+            ssl,
+            send,
+            wait,
+            receive,
+        } = self;
+        let stated = [blocked, dns, connect, ssl, send, wait, receive].map(|phase| phase.milliseconds());
+        let mut phases = stated.map(Option::unwrap_or_default);
+        phases[2] = phases[2].saturating_sub(phases[3]);
+        stated.iter().any(Option::is_some).then_some(phases)
+    }
+}
 
 impl Content {
     fn has_text(&self) -> bool {
@@ -221,6 +242,7 @@ impl Entry {
             started: Duration::ZERO,
             wait: timings.wait.milliseconds(),
             total: time.milliseconds(),
+            phases: timings.phases(),
             connection: connection.filled(),
             credentials,
             from_cache: false,

@@ -310,3 +310,20 @@ fn a_browsers_headers_say_whether_a_request_carried_cookies() {
         assert_eq!(read.responses[0].credentials, expected, "{name}");
     }
 }
+
+#[test]
+fn phases_are_those_of_the_timings_with_the_tls_handshake_beside_connect() {
+    let timings = json!({ "blocked": 3, "dns": 4, "connect": 30, "ssl": 18, "send": 1, "wait": 15, "receive": 5 });
+    let read = read_entries(&[
+        entry("a.js", json!({ "timings": timings })),
+        entry("b.js", json!({})),
+        entry("c.js", json!({ "timings": null })),
+    ]);
+    let phases = |response: usize| {
+        let phases = read.responses[response].phases;
+        phases.map(|phases| phases.map(|phase| phase.as_millis()))
+    };
+    assert_eq!(phases(0), Some([3, 4, 12, 18, 1, 15, 5]));
+    assert_eq!(phases(1), Some([0, 0, 0, 0, 0, 15, 5]), "-1 is no phase");
+    assert_eq!(phases(2), None);
+}
