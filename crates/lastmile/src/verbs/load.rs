@@ -31,6 +31,7 @@ use lastmile_testbed::settings::World;
 use lastmile_units::{ByteCount, Seed};
 use live_view::LiveView;
 use stage::{LoadTarget, StageRun};
+use std::collections::BTreeSet;
 use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -211,7 +212,9 @@ impl<'a> Campaign<'a> {
             let run = self.args.duration + REST;
             output::note(&live_view::expectation(limit, options.expected_runs(), run));
         }
+        self.bar.inc_length(u64::from(options.expected_runs()));
         let (mut shown, mut is_first) = (live_view::Bracket::default(), true);
+        let mut faults_of_others = BTreeSet::new();
         let found = highest_rate::<EarlyEnd>(&options, self.seed, &mut |rate, seed| {
             let plan = self.plan_at(rate);
             let (run, measured) = self
@@ -227,6 +230,14 @@ impl<'a> Campaign<'a> {
             // What the world disturbed shows nothing to be within the limit.
             let disturbed = run.why_invalid.clone().filter(|_| self_check::check(measured).is_ok());
             let judged = disturbed.map_or_else(|| limit.judge(measured), Err);
+            let rule = limit.broken_rule(measured);
+            faults_of_others.extend(
+                judged
+                    .as_ref()
+                    .err()
+                    .filter(|cause| Some(*cause) != rule.as_ref())
+                    .cloned(),
+            );
             shown.add(rate, judged.is_ok());
             self.bracket = shown.text();
             if stage.is_real() && self.bar.is_hidden() {
@@ -248,6 +259,11 @@ impl<'a> Campaign<'a> {
             },
             Err(EarlyEnd::Failed(error)) => return Err(error),
         };
+        let is_lower_bound = found.median().is_some()
+            && found
+                .broken_by
+                .as_ref()
+                .is_some_and(|cause| faults_of_others.contains(cause));
         self.limits.push(RateLimit {
             world: stage.name().to_owned(),
             limit: limit.to_string(),
@@ -255,6 +271,7 @@ impl<'a> Campaign<'a> {
             ci95: found.interval(self.seed.derive("interval")),
             repeats: found.repeats,
             resolution: options.resolution,
+            is_lower_bound,
             broken_by: found.broken_by,
             unsettled: u64::from(found.unsettled),
         });
@@ -295,6 +312,10 @@ impl<'a> Campaign<'a> {
             run.why_invalid = Some(why);
         }
         self.bar.inc(1);
+        // A search may take more runs than expected: it is not done before it says so.
+        if purpose == RunPurpose::Search && self.bar.length() == Some(self.bar.position()) {
+            self.bar.inc_length(1);
+        }
         self.runs.push((run, measured));
         self.runs.last().context("a run was pushed")
     }

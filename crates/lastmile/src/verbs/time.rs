@@ -8,6 +8,7 @@ use crate::report_file::{ReportFile, print_with_report};
 use crate::{fail_on, interrupt, links, output, progress};
 use anyhow::{Context as _, bail};
 use lastmile_link::LinkSpec;
+use lastmile_report::doubt::DoubtKind;
 use lastmile_report::link_summary::LinkRunSummary;
 use lastmile_report::number::quantity;
 use std::process::{Command, Stdio};
@@ -110,8 +111,14 @@ impl EndedRun {
         } else {
             format!("; it wrote:\n{last}")
         };
+        let nothing = self
+            .summary
+            .doubts
+            .iter()
+            .find(|doubt| doubt.kind == DoubtKind::NoPackets);
+        let hint = nothing.map_or_else(String::new, |doubt| format!("; {}", doubt.text));
         bail!(
-            "behind {}, {} ended with exit code {code}; --ignore-failure times such runs, too{wrote}",
+            "behind {}, {} ended with exit code {code}{hint}; --ignore-failure times such runs, too{wrote}",
             link.name(),
             args.command[0].to_string_lossy()
         )

@@ -163,13 +163,15 @@ fn other_protocol(prepared: &PreparedReplay<'_>) -> Option<Doubt> {
 }
 
 /// That a setting may save nothing: the interval of its saving includes 0, or is below it.
-fn uncertain_saving(saving: &Saving) -> Option<Doubt> {
+fn uncertain_saving(saving: &Saving, kind: &str) -> Option<Doubt> {
     let [low, high] = saving.mean_ci95_s.unwrap_or([saving.mean_s; 2]);
     let text = if high <= 0.0 {
-        "the page is no slower without this setting; what it would save is less than the model's error".to_owned()
+        format!(
+            "{kind}: the page is no slower without its setting; what that would save is less than the model's error"
+        )
     } else if low <= 0.0 {
         format!(
-            "the interval of what the page saves includes 0 ({}): the setting may save nothing",
+            "{kind}: the interval of what the page saves includes 0 ({}): the setting may save nothing",
             interval([low, high], "s")
         )
     } else {
@@ -210,7 +212,7 @@ pub(super) fn kind_doubts(prepared: &PreparedReplay<'_>, index: usize, page_save
         );
         doubts.push(Doubt::new(DoubtKind::FewResponses, text));
     }
-    doubts.extend(page_saves.and_then(uncertain_saving));
+    doubts.extend(page_saves.and_then(|saving| uncertain_saving(saving, &group.name())));
     doubts
 }
 

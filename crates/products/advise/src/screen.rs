@@ -31,10 +31,19 @@ pub(crate) fn screen(advice: &Advice) -> Screen {
         doubts: Screen::doubt_texts(first.into_iter().chain(link_doubts).chain(rest)),
         answer: answer(&advice.links) + &in_browser(&advice.links),
         next: match advice.options.server {
-            None if source != STANDARD_INPUT => format!("lastmile advise {} --server nginx", shell_word(source)),
-            _ => String::new(),
+            _ if source == STANDARD_INPUT => String::new(),
+            None => format!("{} --server nginx", again(advice)),
+            // The details have the server's configuration.
+            Some(server) => format!("{} --server {} --details", again(advice), server.name().to_lowercase()),
         },
     }
+}
+
+/// The command that asks about the same traffic and the same links.
+fn again(advice: &Advice) -> String {
+    let links: Vec<&str> = advice.links.iter().map(|link| link.name.as_str()).collect();
+    let [traffic, links] = [&advice.traffic.source, &links.join(",")].map(|word| shell_word(word));
+    format!("lastmile advise {traffic} --link {links}")
 }
 
 /// What was loaded, how often, and how far that is from a browser.

@@ -166,6 +166,7 @@ fn limit_text(limit: &RateLimit) -> String {
         rate,
         ci95,
         repeats,
+        is_lower_bound,
         broken_by,
         ..
     } = limit;
@@ -188,12 +189,15 @@ fn limit_text(limit: &RateLimit) -> String {
     };
     let above = match broken_by.as_deref() {
         None => " No higher rate was tried.".to_owned(),
-        Some("rate-not-held") => " Above it, the generator itself cannot hold the rate.".to_owned(),
+        Some(cause) if *is_lower_bound => {
+            format!(" Above it, the generator or this machine was at fault, so the server may carry more: {cause}.")
+        }
         Some(cause) => format!(" Above it, the limit breaks: {cause}."),
     };
     format!(
-        "{}: the highest rate within {rule} is {}{spread}.{above}",
+        "{}: the highest rate within {rule} is {}{}{spread}.{above}",
         world_label(world),
+        if *is_lower_bound { "at least " } else { "" },
         quantity(*rate, "1/s"),
     )
 }

@@ -338,6 +338,9 @@ pub struct RateLimit {
     /// What was broken just above, or where there is no rate at the lowest: a rule of the limit, or what the generator or the machine did. Null where
     /// no higher rate was tried.
     pub broken_by: Option<String>,
+    /// Whether that was the generator or the machine, and not the server: the server may keep the limit at higher rates, too.
+    #[serde(default)]
+    pub is_lower_bound: bool,
     /// The repeats whose last runs went on to disagree about the limit: their rates are less certain.
     #[serde(default)]
     pub unsettled: u64,

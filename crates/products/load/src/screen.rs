@@ -46,6 +46,11 @@ fn tiles(load: &Load) -> Vec<Tile> {
         let rate = limit
             .rate
             .map_or_else(|| "none".to_owned(), |rate| quantity(rate, "1/s"));
+        let rate = if limit.is_lower_bound {
+            format!("at least {rate}")
+        } else {
+            rate
+        };
         let detail = format!("the highest rate within {}", limit.limit);
         Tile::new(world_label(&limit.world), rate, detail)
     };

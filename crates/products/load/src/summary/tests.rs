@@ -190,6 +190,7 @@ fn uncertain(ci95: Option<[f64; 2]>, unsettled: u64) -> RateLimit {
         repeats: vec![100.0; 3],
         resolution: 0.02,
         broken_by: None,
+        is_lower_bound: false,
         unsettled,
     }
 }
@@ -207,4 +208,23 @@ fn a_highest_rate_that_is_uncertain_is_doubted() {
     assert_eq!(kind, DoubtKind::WideInterval);
     assert!(message.contains("10 % to either side"), "{message}");
     assert!(doubt(uncertain(None, 1)).unwrap().1.contains("1 of 3 repeats"));
+}
+
+#[test]
+fn a_search_that_the_generator_ended_gives_a_rate_at_least() {
+    let bounded = RateLimit {
+        broken_by: Some("the sender was late".to_owned()),
+        is_lower_bound: true,
+        ..uncertain(None, 0)
+    };
+    let load = crate::record::Load {
+        limits: vec![bounded],
+        ..crate::tests::fixtures::load()
+    };
+    let answer = crate::document::answers(&load).join(" ");
+    assert!(answer.contains("is at least 100 /s"), "{answer}");
+    assert!(
+        answer.contains("so the server may carry more: the sender was late."),
+        "{answer}"
+    );
 }

@@ -61,6 +61,7 @@ pub(crate) fn load() -> Load {
             repeats: vec![83.0, 84.0, 85.0],
             resolution: 0.02,
             broken_by: Some("p99".to_owned()),
+            is_lower_bound: false,
             unsettled: 0,
         }],
         charts: Vec::new(),

@@ -98,6 +98,11 @@ fn an_unknown_key_is_refused_with_its_line_and_the_nearest_known_one() {
         in_a_part.contains("line 21") && in_a_part.ends_with("did you mean `link`?"),
         "{in_a_part}"
     );
+    let of_a_link = refusal("repeats = 3", "loss = 3");
+    assert!(
+        of_a_link.ends_with("link = [\"wpt/3g\", \"wpt/3g+loss=...\"]"),
+        "{of_a_link}"
+    );
 }
 
 #[test]
