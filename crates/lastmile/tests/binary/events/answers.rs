@@ -29,7 +29,7 @@ fn numbered(count: u32) -> String {
 
 /// The events that a program called acknowledged.
 fn acknowledged(ended: &Ended) -> usize {
-    let (before, _) = ended.stderr.split_once(" of 400 events are acknowledged").unwrap();
+    let (before, _) = ended.stderr.split_once(" of 400 events acknowledged").unwrap();
     before.rsplit([' ', '\n']).next().unwrap().parse().unwrap()
 }
 
@@ -51,10 +51,7 @@ fn what_a_full_monitor_did_not_take_is_not_called_acknowledged() {
         .data(&["query", "a.b", "--monitor", &url])
         .matches("\"n\":")
         .count();
-    assert!(
-        stored >= said,
-        "{said} were called acknowledged, {stored} are stored"
-    );
+    assert!(stored >= said, "{said} were called acknowledged, {stored} are stored");
     assert!(
         !sandbox
             .data(&["query", "_loss", "--monitor", &url])
