@@ -97,7 +97,7 @@ fn emit(workspace: &Workspace, events: Events, way: Way, numbers: &Range<u64>, p
     let said = String::from_utf8_lossy(&output.stderr);
     let kept = said
         .lines()
-        .find_map(|line| line.strip_suffix(" events are acknowledged")?.split_once(" of "));
+        .find_map(|line| line.strip_suffix(" events acknowledged")?.split_once(" of "));
     let kept = kept.and_then(|(kept, _)| kept.parse().ok()).unwrap_or(0);
     let all = numbers.end - numbers.start;
     if output.status.success() && kept != all {

@@ -3,8 +3,9 @@
 use crate::exit::UnavailableError;
 use clap::ValueEnum;
 use lastmile_report::csv::{self, Rows};
-use lastmile_report::document::Block;
+use lastmile_report::document::{Block, Grid};
 use lastmile_report::record::Table;
+use lastmile_report::screen::Screen;
 use lastmile_report::terminal::{self, TerminalStyle};
 use lastmile_report::{Detail, Record, markdown, screen};
 use serde::Serialize;
@@ -29,9 +30,15 @@ pub(crate) enum Format {
 /// A table that is looked up (profiles, studies), with a schema of its own.
 #[derive(Debug, Serialize)]
 pub(crate) struct TableRecord {
-    schema: &'static str,
+    pub(crate) schema: &'static str,
     #[serde(flatten)]
-    table: Table,
+    pub(crate) table: Table,
+    /// The columns that a narrow terminal leaves out, the first of them first.
+    #[serde(skip)]
+    pub(crate) spare: &'static [&'static str],
+    /// What a terminal shows in place of the table, unless it is asked for.
+    #[serde(skip)]
+    pub(crate) screen: Option<Screen>,
 }
 
 impl From<Table> for TableRecord {
@@ -39,17 +46,25 @@ impl From<Table> for TableRecord {
         Self {
             schema: "lastmile/table/1",
             table,
+            spare: &[],
+            screen: None,
         }
     }
 }
 
 impl Record for TableRecord {
-    fn blocks(&self, detail: Detail) -> Vec<Block> {
-        self.table.blocks(detail)
+    fn blocks(&self, _: Detail) -> Vec<Block> {
+        let mut grid = Grid::from(&self.table);
+        grid.spare = self.spare.to_vec();
+        vec![Block::Grid(grid)]
     }
 
     fn rows(&self) -> Rows {
         self.table.rows()
+    }
+
+    fn screen(&self) -> Option<Screen> {
+        self.screen.clone()
     }
 }
 

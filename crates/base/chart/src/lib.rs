@@ -410,6 +410,7 @@ impl<'a> Drawing<'a> {
     /// measured and published figures of one quantity have the same label, is not repeated.
     fn write_labels(&self, out: &mut String, labels: &mut Labels) -> std::fmt::Result {
         const NEAR: f64 = 40.0;
+        const SUBJECT_POINTS_MAX: usize = 2;
         let mut said: Vec<(&str, f64, f64)> = Vec::new();
         for (series, style) in self.chart.series.iter().zip(&self.styles) {
             for point in &series.points {
@@ -422,10 +423,11 @@ impl<'a> Drawing<'a> {
                     continue;
                 }
                 said.push((text, x, y));
-                // A label that fits nowhere is in the tool tip only; of the chart's subject, its first words are written in any case.
+                // A label that fits nowhere is in the tool tip only; of the chart's subject, where that is a point or two, the first words
+                // are written in any case.
                 let (text, (x, y, anchor)) = match labels.find_room(x, y, text_width(text)) {
                     Some(spot) => (text.as_str(), spot),
-                    None if style.index == 0 => {
+                    None if style.index == 0 && series.points.len() <= SUBJECT_POINTS_MAX => {
                         let first = text.split(", ").next().unwrap_or(text);
                         let spot = labels.find_room(x, y, text_width(first));
                         (first, spot.unwrap_or((x, y - 9.0, Anchor::Middle)))

@@ -41,7 +41,15 @@ impl Drawing<'_> {
                 Some((x, y, Anchor::Middle)) => (x, y - if y < at_y { 2.0 } else { -2.0 }, Anchor::Middle),
                 None => {
                     let x = (x + RING).min(self.right - width).max(self.left);
-                    (x, self.top + 10.0 + LINE * index as f64, Anchor::Start)
+                    let y = self.top + 10.0 + LINE * index as f64;
+                    let [top, bottom] = [y - 10.0, y + 3.0];
+                    labels.occupy(Rect {
+                        left: x,
+                        top,
+                        right: x + width,
+                        bottom,
+                    });
+                    (x, y, Anchor::Start)
                 }
             };
             write_text(out, "label strong", (x, y), Some(anchor), &label)?;

@@ -167,6 +167,27 @@ fn labels_at_one_place_do_not_cover_each_other() {
 }
 
 #[test]
+fn of_many_labels_at_one_place_only_those_with_room_are_written() {
+    let labelled = |at: u32| Point {
+        label: Some(format!("setting-{at}")),
+        ..point(0.0, 0.4)
+    };
+    let chart = saved(vec![series("etdr", Source::Measured, (0..40).map(labelled).collect())]);
+    let drawn = svg(&chart, Layout::Narrow, "a");
+    let mut places: Vec<&str> = drawn
+        .lines()
+        .filter(|line| line.contains("class=\"label"))
+        .map(|line| line.split("text-anchor").next().unwrap())
+        .collect();
+    let written = places.len();
+    places.sort_unstable();
+    places.dedup();
+    // A point has eight places around it.
+    assert!((1..=8).contains(&written), "{written}");
+    assert_eq!(places.len(), written, "each at a place of its own");
+}
+
+#[test]
 fn names_with_markup_stay_text() {
     let mut chart = saved(vec![series(
         "</text><script>",

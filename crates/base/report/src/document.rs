@@ -129,6 +129,8 @@ pub struct Grid {
     pub note: String,
     pub columns: Vec<Column>,
     pub rows: Vec<Row>,
+    /// The columns that a narrow terminal leaves out, the first of them first.
+    pub spare: Vec<&'static str>,
     /// The rows' `doubts` are indices into these.
     pub doubts: Vec<Doubt>,
 }
@@ -232,11 +234,16 @@ impl Grid {
     }
 }
 
+/// The longest cell of a column of figures: `-660 µs (-2.03 to 0.71 ms)` is one, a sentence is none.
+const FIGURE_LENGTH_MAX: usize = 32;
+
 impl From<&Table> for Grid {
-    /// A column whose every cell begins with a digit or a sign holds figures.
+    /// A column whose every cell is short and begins with a digit or a sign holds figures.
     fn from(table: &Table) -> Self {
-        let begins_as_figure =
-            |cell: &String| cell.is_empty() || cell.starts_with(|c: char| c.is_ascii_digit() || "+-−<≥≤".contains(c));
+        let begins_as_figure = |cell: &String| {
+            let begins = cell.starts_with(|c: char| c.is_ascii_digit() || "+-−<≥≤".contains(c));
+            cell.is_empty() || begins && cell.chars().count() <= FIGURE_LENGTH_MAX
+        };
         let columns = table.columns.iter().enumerate().map(|(at, name)| {
             let mut cells = table.rows.iter().filter_map(|row| row.get(at)).peekable();
             Column {

@@ -20,6 +20,8 @@ const ANSWER_LINES_MAX: usize = 8;
 /// The bounds of a table's rows, and of the characters of bars and names.
 const ROWS_MIN: usize = 3;
 const BAR_WIDTH_MIN: usize = 10;
+/// On a narrow terminal the bars give way to names, which cannot be read where they are cut.
+const BAR_WIDTH_NARROW: usize = 5;
 const BAR_WIDTH_MAX: usize = 30;
 const NAME_WIDTH_MAX: usize = 28;
 const NAME_WIDTH_MIN: usize = 8;
@@ -171,7 +173,7 @@ type BarRow = ([String; 2], f64, [String; 3]);
 
 /// A row for each bar, in at most `lines_max` lines: where there are more, each group has its first and last, then only its last.
 fn draw_bars(groups: &[BarGroup], width: usize, lines_max: usize) -> Vec<String> {
-    let name_max = NAME_WIDTH_MAX.min(width * 3 / 10);
+    let name_max = NAME_WIDTH_MAX.min(width * 2 / 5);
     let count: usize = groups.iter().map(|group| group.bars.len()).sum();
     let is_shown = |at: usize, of: usize| match lines_max {
         _ if count <= lines_max => true,
@@ -213,12 +215,14 @@ fn draw_bars(groups: &[BarGroup], width: usize, lines_max: usize) -> Vec<String>
     if room(name + label, &figures) < BAR_WIDTH_MIN {
         figures[2] = 0;
     }
-    // Names give way to bars.
-    while room(name + label, &figures) < BAR_WIDTH_MIN && name.max(label) > NAME_WIDTH_MIN {
+    if room(name + label, &figures) < BAR_WIDTH_NARROW {
+        figures[1] = 0;
+    }
+    while room(name + label, &figures) < BAR_WIDTH_NARROW && name.max(label) > NAME_WIDTH_MIN {
         let longer = if name > label { &mut name } else { &mut label };
         *longer -= 1;
     }
-    let bar_width = room(name + label, &figures).clamp(BAR_WIDTH_MIN, BAR_WIDTH_MAX);
+    let bar_width = room(name + label, &figures).clamp(BAR_WIDTH_NARROW, BAR_WIDTH_MAX);
     let line = |([group, of], share, texts): &BarRow| {
         let mut line = format!(
             "{:name$}  {:label$}  {}",
@@ -250,7 +254,7 @@ fn bar_of(share: f64, width: usize) -> String {
 
 /// A head and a line for each row, in at most `lines_max` lines, without the spare columns that do not fit.
 fn draw_table(grid: &Grid, spare: &[&str], width: usize, lines_max: usize) -> Vec<String> {
-    let caption = shorten(&grid.title, width);
+    let caption = cut_words(&grid.title, width);
     let lines_max = lines_max - usize::from(!caption.is_empty()).min(lines_max);
     if lines_max < 3 {
         return Vec::new();
@@ -299,7 +303,7 @@ fn draw_table(grid: &Grid, spare: &[&str], width: usize, lines_max: usize) -> Ve
     let line = |text: &dyn Fn(usize) -> String| {
         let mut line = String::new();
         for at in first {
-            let (text, width) = (shorten(&text(*at), NAME_WIDTH_MAX), column_width(*at));
+            let (text, width) = (cut_words(&text(*at), NAME_WIDTH_MAX), column_width(*at));
             line += &if grid.columns[*at].figures {
                 format!("{text:>width$}  ")
             } else {
@@ -309,7 +313,8 @@ fn draw_table(grid: &Grid, spare: &[&str], width: usize, lines_max: usize) -> Ve
         let room = width.saturating_sub(length(&line));
         let text = replace_control_characters(&text(*last));
         line += &if grid.columns[*last].figures {
-            format!("{text:>0$}", column_width(*last).min(room))
+            let width = column_width(*last).min(room);
+            format!("{:>width$}", cut_words(&text, width))
         } else {
             cut_at_word(&text, room)
         };
@@ -349,6 +354,17 @@ fn cut_at_word(text: &str, length_max: usize) -> String {
         "{} …",
         start.rsplit_once(' ').map_or(start.as_str(), |(whole, _)| whole)
     )
+}
+
+/// In at most `length_max` characters: words lose the last of them, a single word its middle.
+fn cut_words(text: &str, length_max: usize) -> String {
+    let text = replace_control_characters(text);
+    let first = text.chars().take(length_max.saturating_sub(1));
+    if first.clone().any(|c| c == ' ') {
+        cut_at_word(&text, length_max)
+    } else {
+        shorten(&text, length_max)
+    }
 }
 
 /// In at most `length_max` characters: a longer name loses its middle.

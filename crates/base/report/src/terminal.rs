@@ -1,6 +1,6 @@
 //! Renders documents for a terminal.
 
-use crate::document::{Block, Detail, Grid, Note, Record, Row, RowEmphasis};
+use crate::document::{Block, Column, Detail, Grid, Note, Record, Row, RowEmphasis};
 use comfy_table::{
     Attribute, Cell, CellAlignment, Color, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
 };
@@ -13,6 +13,9 @@ pub struct TerminalStyle {
     /// Whether to use colours and bold.
     pub colour: bool,
 }
+
+/// The blanks between columns.
+const COLUMN_GAP: usize = 3;
 
 /// A record, as tables and sentences.
 pub fn render(record: &impl Record, detail: Detail, style: TerminalStyle) -> String {
@@ -57,6 +60,7 @@ impl TerminalStyle {
     }
 
     fn grid(&self, grid: &Grid) -> String {
+        let grid = &without_spare_columns(grid, usize::from(self.width));
         let mut table = comfy_table::Table::new();
         // Heads are underlined, columns are two blanks apart, and no other line is drawn.
         table
@@ -182,6 +186,29 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Without the spare columns that leave no room for rows of one line each.
+fn without_spare_columns(grid: &Grid, width: usize) -> Grid {
+    let mut grid = grid.clone();
+    let is_wide = |grid: &Grid| {
+        let column = |(at, column): (usize, &Column)| {
+            let cells = grid.rows.iter().filter_map(|row| row.cells.get(at));
+            let lines = cells.chain([&column.name]).flat_map(|cell| cell.lines());
+            lines.map(|line| line.chars().count()).max().unwrap_or(0) + COLUMN_GAP
+        };
+        grid.columns.iter().enumerate().map(column).sum::<usize>() > width + COLUMN_GAP
+    };
+    for name in std::mem::take(&mut grid.spare) {
+        let at = grid.columns.iter().position(|column| column.name == name);
+        if let Some(at) = at.filter(|_| is_wide(&grid)) {
+            grid.columns.remove(at);
+            grid.rows.iter_mut().for_each(|row| {
+                row.cells.remove(at);
+            });
+        }
+    }
+    grid
+}
+
 /// The width that each column needs so that no figure, no word and, where `room` allows it, no head is broken. None where `room` is too small.
 fn unbroken(grid: &Grid, room: u16) -> Option<Vec<u16>> {
     let longest = |pieces: &mut dyn Iterator<Item = &str>| pieces.map(|piece| piece.chars().count()).max().unwrap_or(0);
@@ -284,6 +311,22 @@ mod tests {
             "{}",
             shown(40)
         );
+    }
+
+    #[test]
+    fn spare_columns_give_way_to_rows_of_one_line() {
+        let mut grid = Grid::new("", "").word_columns(["name", "rate", "source"]);
+        grid.spare = vec!["source", "rate"];
+        let cells = ["a-link", "1.6 Mbit/s", "read in the source"];
+        grid.row(cells.map(str::to_owned).to_vec(), RowEmphasis::Plain, &[]);
+        let last = |width| {
+            let shown = blocks(&[Block::Grid(grid.clone())], TerminalStyle { width, colour: false });
+            shown.lines().last().unwrap_or_default().to_owned()
+        };
+        // 6 + 3 + 10 + 3 + 18 columns.
+        assert_eq!(last(40), "a-link   1.6 Mbit/s   read in the source");
+        assert_eq!(last(39), "a-link   1.6 Mbit/s");
+        assert_eq!(last(18), "a-link");
     }
 
     #[test]

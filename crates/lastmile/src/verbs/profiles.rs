@@ -14,12 +14,20 @@ use std::collections::BTreeSet;
 /// # Errors
 /// When a link or a set is unknown.
 pub(crate) fn profiles(verb: ProfilesVerb) -> anyhow::Result<Exit> {
+    let mut spare: &[&str] = &[];
     let (table, format) = match verb {
-        ProfilesVerb::List { words, format } => (list(&words)?, format),
+        ProfilesVerb::List { words, format } => {
+            spare = &["certainty", "loss down", "rate up"];
+            (list(&words)?, format)
+        }
         ProfilesVerb::Show { link, format } => (show(&links::link(&link)?), format),
         ProfilesVerb::Diff { a, b, format } => (differences(&links::link(&a)?, &links::link(&b)?), format),
     };
-    output::print_record(&TableRecord::from(table), format.format())?;
+    let record = TableRecord {
+        spare,
+        ..TableRecord::from(table)
+    };
+    output::print_record(&record, format.format())?;
     Ok(Exit::Done)
 }
 
@@ -76,8 +84,16 @@ fn show(link: &LinkSpec) -> Table {
 }
 
 fn differences(a: &LinkSpec, b: &LinkSpec) -> Table {
-    let rows: Vec<_> = diff(a, b).into_iter().map(|row| vec![row.what, row.a, row.b]).collect();
-    let note = if rows.is_empty() { "They are the same." } else { "" };
+    // Where figures are from makes no difference to a packet.
+    let rows = diff(a, b)
+        .into_iter()
+        .filter(|row| !["link", "set", "source", "note"].contains(&row.what.as_str()));
+    let rows: Vec<_> = rows.map(|row| vec![row.what, row.a, row.b]).collect();
+    let note = if rows.is_empty() {
+        "They treat packets the same."
+    } else {
+        "`lastmile profiles show NAME` shows one in full, with its source."
+    };
     Table {
         title: format!("{} and {}", a.name(), b.name()),
         note: note.to_owned(),

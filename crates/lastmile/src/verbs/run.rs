@@ -38,7 +38,8 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
             let study = requested_study(args)?;
             if args.dry_run {
                 let expanded = expand(&study)?;
-                output::print_data(&runner::dry_run(&expanded, &DELIVERIES, threads(args, &expanded)))?;
+                let all = args.format.details;
+                output::print_data(&runner::dry_run(&expanded, &DELIVERIES, threads(args, &expanded), all))?;
                 return Ok(Exit::Done);
             }
             start_run(args, study)?

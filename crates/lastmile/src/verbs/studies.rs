@@ -5,7 +5,9 @@ use crate::exit::Exit;
 use crate::output::{self, TableRecord};
 use crate::registry::{CATALOGUE, DELIVERIES, did_you_mean};
 use anyhow::bail;
+use lastmile_report::document::Grid;
 use lastmile_report::record::Table;
+use lastmile_report::screen::Screen;
 use lastmile_study::catalogue::Builtin;
 use lastmile_study::cell;
 use lastmile_study::file::Study;
@@ -17,7 +19,15 @@ use lastmile_study::keys::{KeyList, LISTS};
 /// When there is none of that name, or no key with such words.
 pub(crate) fn studies(args: &StudiesArgs) -> anyhow::Result<Exit> {
     match &args.verb {
-        None => output::print_record(&TableRecord::from(list()?), args.format.format())?,
+        None => {
+            let table = list()?;
+            let screen = Some(screen(&table));
+            let record = TableRecord {
+                screen,
+                ..TableRecord::from(table)
+            };
+            output::print_record(&record, args.format.format())?;
+        }
         Some(StudiesVerb::Show { name }) => {
             let Some(builtin) = CATALOGUE.find(name) else {
                 let meant = did_you_mean(name);
@@ -31,6 +41,18 @@ pub(crate) fn studies(args: &StudiesArgs) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// A line for each study.
+fn screen(table: &Table) -> Screen {
+    let rows = table.rows.iter().map(|row| row[..2].to_vec());
+    Screen {
+        question: format!("{}:", table.title),
+        table: Some(Grid::new("", "").word_columns(["name", "question"]).plain_rows(rows)),
+        answer: table.note.clone(),
+        next: "lastmile run bulk".to_owned(),
+        ..Screen::default()
+    }
 }
 
 fn list() -> anyhow::Result<Table> {

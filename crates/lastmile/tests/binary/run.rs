@@ -143,7 +143,7 @@ fn a_built_in_study_runs_on_a_transcript_of_ones_own_and_says_what_it_found_ther
         .collect();
     sandbox.file("my chat.txt", &lines);
     let study = ["run", "permessage-deflate", "--set", "workload=my chat.txt"];
-    let shown = sandbox.data(&[&study[..], &["--dry-run"]].concat());
+    let shown = sandbox.data(&[&study[..], &["--dry-run", "--details"]].concat());
     assert!(
         shown.contains("context-takeover: ") && shown.contains("workload my chat.txt"),
         "{shown}"

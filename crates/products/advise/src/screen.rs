@@ -4,7 +4,7 @@ use crate::doubts::voids;
 use crate::prose::{DETAIL, IDENTITY, TODAY, listed};
 use crate::record::{Advice, KindAdvice, LinkAdvice, Origin, Rung};
 use lastmile_report::document::{Grid, RowEmphasis};
-use lastmile_report::number::{percent, quantity, signed_percent};
+use lastmile_report::number::{counted, percent, quantity, signed_percent};
 use lastmile_report::saving::Saving;
 use lastmile_report::screen::{Bar, BarGroup, STANDARD_INPUT, Screen, Tile, shell_word};
 
@@ -55,22 +55,18 @@ fn question(advice: &Advice) -> String {
     let repeats = advice.links.iter().map(|link| link.repeats);
     let loads = match (repeats.clone().min(), repeats.max()) {
         (Some(least), Some(most)) if least != most => format!(", {least} to {most} loads each"),
-        (Some(loads), _) => format!(", {loads} loads each"),
+        (Some(loads), _) => format!(", {} each", counted(loads, "load")),
         _ => String::new(),
     };
     let error = advice.model_error.as_ref().map_or_else(String::new, |error| {
         let [median, worst] = [error.median, error.worst].map(percent);
-        format!(" ({median} from a browser's in the median, {worst} at worst)")
+        format!(" ({median} from a browser, at worst {worst})")
     });
     format!(
-        "{}: {} responses of {}, {} uncompressed{recorded}. Simulated{loads}{error}.",
+        "{}: {} of {}, {} uncompressed{recorded}. Simulated{loads}{error}.",
         traffic.source,
-        traffic.responses,
-        if traffic.hosts == 1 {
-            "1 host".to_owned()
-        } else {
-            format!("{} hosts", traffic.hosts)
-        },
+        counted(traffic.responses, "response"),
+        counted(traffic.hosts, "host"),
         quantity(traffic.identity_bytes as f64, "B"),
     )
 }
@@ -215,12 +211,19 @@ fn answer(links: &[LinkAdvice]) -> String {
         text += &format!("; nothing beyond the noise on {}.", names(&others));
     }
     let usual = settings(first);
+    let mut others: Vec<(Vec<String>, Vec<String>)> = Vec::new();
     for link in gaining.iter().skip(1) {
         let mut other = settings(link);
         other.retain(|setting| !usual.contains(setting));
-        if !other.is_empty() {
-            text += &format!(" On {}, {}.", link.name, listed(&other));
+        match others.iter_mut().find(|(known, _)| *known == other) {
+            _ if other.is_empty() => {}
+            Some((_, links)) => links.push(link.name.clone()),
+            None => others.push((other, vec![link.name.clone()])),
         }
+    }
+    for (other, links) in &others {
+        let settings = listed(other).replace(" for what is made on request", " on request");
+        text += &format!(" On {}, {settings}.", listed(links));
     }
     if let [_, middle @ .., _] = &first.ladder[..]
         && let Some((rung, share)) = middle

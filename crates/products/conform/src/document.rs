@@ -21,7 +21,7 @@ impl Record for Conformance {
             }
             (!grid.rows.is_empty()).then_some(Block::Grid(grid))
         });
-        [Block::Answer(answer(self))].into_iter().chain(tables).collect()
+        [Block::Answer(answer(self, true))].into_iter().chain(tables).collect()
     }
 
     fn rows(&self) -> Rows {
@@ -41,22 +41,22 @@ impl Record for Conformance {
             .filter(|verdict| verdict.standing == RuleStatus::Broken);
         let grid = Grid::new("", "").word_columns(["broken rule", "source", "what the server did"]);
         let rows = broken.map(|verdict| {
-            [&verdict.name, &verdict.source, &verdict.found]
-                .map(String::clone)
-                .to_vec()
+            let source = verdict.source.replace(" section", "");
+            vec![verdict.name.clone(), source, verdict.found.clone()]
         });
         let grid = grid.plain_rows(rows);
         Some(Screen {
             question: format!("{}: {} rules tried.", self.target, self.verdicts.len()),
             table: (!grid.rows.is_empty()).then_some(grid),
             spare_columns: vec!["source"],
-            answer: answer(self),
+            answer: answer(self, false),
             ..Screen::default()
         })
     }
 }
 
-fn answer(conformance: &Conformance) -> String {
+/// How many rules the server keeps, and the names of the broken ones where nothing else shows them.
+fn answer(conformance: &Conformance, is_named: bool) -> String {
     let server = conformance
         .server
         .as_deref()
@@ -72,11 +72,12 @@ fn answer(conformance: &Conformance) -> String {
         [] => format!("keeps all {held} rules that apply to it"),
         broken => {
             let asked = held + broken.len() as u64;
-            format!(
-                "breaks {} of the {asked} rules that apply to it: {}",
-                broken.len(),
-                broken.join(", ")
-            )
+            let names = if is_named {
+                format!(": {}", broken.join(", "))
+            } else {
+                String::new()
+            };
+            format!("breaks {} of the {asked} rules that apply to it{names}", broken.len())
         }
     };
     let not_applicable = match conformance.not_applicable {
@@ -136,7 +137,7 @@ mod tests {
     #[test]
     fn what_is_broken_is_named_in_the_answer() {
         assert_eq!(
-            answer(&conformance()),
+            answer(&conformance(), true),
             "ws://127.0.0.1:9001/ (ws 8) breaks 1 of the 2 rules that apply to it: rsv2. 1 rule does not apply: the server does not offer the optional feature it tests."
         );
     }

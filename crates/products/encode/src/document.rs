@@ -40,9 +40,10 @@ impl Record for EncodingComparison {
     }
 }
 
-/// The answer, and what to do on each link.
+/// The answer: a paragraph for each link.
 fn answer(comparison: &EncodingComparison) -> Vec<Block> {
-    vec![Block::Answer(comparison.answer.clone())]
+    let paragraphs = comparison.answer.lines();
+    paragraphs.map(|text| Block::Answer(text.to_owned())).collect()
 }
 
 /// What is drawn.
@@ -119,7 +120,7 @@ fn computing(comparison: &EncodingComparison) -> Option<Grid> {
     };
     let grid = Grid::new("Computing", note)
         .word_columns(["encoding", "codec"])
-        .figure_columns(["batch", "CPU time a message"])
+        .figure_columns(["batch", "CPU time per message"])
         .plain_rows(comparison.settings.iter().filter_map(row));
     (!grid.rows.is_empty()).then_some(grid)
 }
@@ -133,7 +134,13 @@ fn link_blocks(link: &EncodingDelivery, detail: Detail) -> Vec<Block> {
         .word_columns(["encoding", "codec"])
         .figure_columns(["batch"])
         .word_columns(["framing"])
-        .figure_columns(["link bytes a message", "of the link", "delivery", "where idle", "wait"]);
+        .figure_columns([
+            "link bytes per message",
+            "of the link",
+            "delivery",
+            "where idle",
+            "wait",
+        ]);
     for outcome in &link.outcomes {
         let is_shown =
             detail == Detail::All || outcome.frontier || outcome.to_use || outcome.framing != "length-prefix";

@@ -20,12 +20,15 @@ pub(crate) fn screen(comparison: &EncodingComparison) -> Screen {
         .collect();
     Screen {
         question: format!(
-            "{source}: {}, {} as JSON, {} a second. Bars: bytes of the link for a message.",
+            "{source}: {}, {} as JSON, {} per second. Bars: bytes on the link per message.",
             counted(comparison.documents, "document"),
             quantity(comparison.json_bytes as f64, "B"),
             comparison.rate,
         ),
-        tiles: Tile::of_changes(&bars),
+        tiles: decided
+            .iter()
+            .filter_map(|(link, decision)| Some(decision.as_ref()?.tile(&link.name)))
+            .collect(),
         bars,
         table: (!decided.is_empty()).then(|| delays(&decided)),
         doubts: Screen::doubt_texts(&comparison.doubts),
@@ -116,16 +119,38 @@ impl<'a> Decision<'a> {
         }
     }
 
+    /// When a message arrives with what to use, and what that is.
+    fn tile(&self, link: &str) -> Tile {
+        let plain = delay(self.plain);
+        let (used, mut detail) = match self.sooner {
+            Some(sooner) => (
+                sooner,
+                format!("until arrival with {}; plain JSON {plain}", setting(sooner)),
+            ),
+            None => (
+                self.plain,
+                "until arrival with plain JSON: nothing is sooner".to_owned(),
+            ),
+        };
+        if setting(self.smallest) != setting(used) {
+            detail += &format!(
+                "; {} fewer bytes with {}",
+                fewer(self.saves(self.smallest)),
+                setting(self.smallest)
+            );
+        }
+        Tile::new(link, delay(used), detail)
+    }
+
     /// What to do, without the link.
     fn advice(&self) -> String {
-        let fewer = |outcome: &EncodingOutcome| percent((self.saves(outcome) * 100.0).round() / 100.0);
         let paid = |outcome: &EncodingOutcome| {
             let is_later = outcome.delay_s() > self.sooner.unwrap_or(self.plain).delay_s();
             let later = if is_later { ", later" } else { "" };
             format!(
                 "where bytes are paid for, {} ({} fewer{later})",
                 setting(outcome),
-                fewer(outcome)
+                fewer(self.saves(outcome))
             )
         };
         match (self.sooner, self.smallest) {
@@ -152,15 +177,13 @@ fn setting(outcome: &EncodingOutcome) -> String {
     if outcome.is_plain_json() {
         return "plain JSON".to_owned();
     }
-    let mut words = vec![
-        if outcome.encoding == "json" {
-            "JSON"
-        } else {
-            outcome.encoding.as_str()
-        }
-        .to_owned(),
-    ];
-    if outcome.codec != "none" {
+    let is_compressed = outcome.codec != "none";
+    let mut words = match outcome.encoding.as_str() {
+        "json" if is_compressed => Vec::new(),
+        "json" => vec!["JSON".to_owned()],
+        encoding => vec![encoding.to_owned()],
+    };
+    if is_compressed {
         words.push(outcome.codec.clone());
     }
     if outcome.batch > 1 {
@@ -169,13 +192,20 @@ fn setting(outcome: &EncodingOutcome) -> String {
     words.join(", ")
 }
 
+/// A share of bytes that is saved, in whole percent.
+fn fewer(share: f64) -> String {
+    percent((share * 100.0).round() / 100.0)
+}
+
+/// How long after it arose a message arrives, where the setting fits the link.
+fn delay(outcome: &EncodingOutcome) -> String {
+    outcome
+        .delay_s()
+        .map_or_else(|| "does not fit".to_owned(), |delay| quantity(delay, "s"))
+}
+
 /// How long after it arose a message arrives.
 fn delays(decided: &[(&EncodingDelivery, Option<Decision<'_>>)]) -> Grid {
-    let delay = |outcome: &EncodingOutcome| {
-        outcome
-            .delay_s()
-            .map_or_else(|| "does not fit".to_owned(), |delay| quantity(delay, "s"))
-    };
     let row = |(link, decision): &(&EncodingDelivery, Option<Decision<'_>>)| {
         let decision = decision.as_ref()?;
         let sooner = decision.sooner.map_or_else(|| "nothing".to_owned(), delay);
@@ -219,7 +249,7 @@ fn gains(decided: &[(&EncodingDelivery, Option<Decision<'_>>)]) -> Option<String
     let rates: Vec<String> = decided.iter().filter_map(rate).collect();
     (!rates.is_empty()).then(|| {
         format!(
-            "Nothing arrives sooner below so many messages a second: {}.",
+            "Below so many messages per second nothing arrives sooner: {}.",
             rates.join(", ")
         )
     })

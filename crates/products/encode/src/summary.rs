@@ -194,7 +194,7 @@ pub(crate) fn answer(settings: &[SettingSize], links: &[EncodingDelivery]) -> St
             .min_by(|one, other| one.bytes_per_message().total_cmp(&other.bytes_per_message()));
         return smallest.map_or_else(String::new, |setting| {
             format!(
-                "The fewest bytes: {}: {} bytes a message.",
+                "The fewest bytes: {}: {} bytes per message.",
                 describe(setting),
                 mean_bytes(setting.bytes_per_message())
             )

@@ -124,7 +124,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let study = Study::parse("echo.toml", STUDY)?;
     let expanded = expand(&study)?;
     DELIVERIES.check(&expanded)?;
-    print!("{}", runner::dry_run(&expanded, &DELIVERIES, NonZeroUsize::MIN));
+    print!("{}", runner::dry_run(&expanded, &DELIVERIES, NonZeroUsize::MIN, true));
 
     let folder = tempfile::tempdir()?;
     let (mut journal, mut outcomes) = Journal::open(&folder.path().join("journal.jsonl"))?;

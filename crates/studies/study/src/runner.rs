@@ -7,7 +7,7 @@ use crate::file::Fresh;
 use crate::journal::{Journal, Outcomes};
 use crate::observation::Outcome;
 use crate::observer::Observer;
-use lastmile_report::number::quantity;
+use lastmile_report::number::{counted, quantity};
 use lastmile_testbed::cpu_cost_model::CostTable;
 use lastmile_testbed::failure::Failure;
 use lastmile_testbed::journal::JournalError;
@@ -278,17 +278,35 @@ fn expected(jobs: &[WorldJob], experiment: &dyn Experiment, threads: NonZeroUsiz
     (busy / threads.get() as u32).max(longest)
 }
 
-/// What a run would do, as `--dry-run` prints it: one line per cell, and the expected time.
-pub fn dry_run(expanded: &Expanded<'_>, experiment: &dyn Experiment, threads: NonZeroUsize) -> String {
+/// The most cells, and of more cells the most parts, that a dry run lists, unless it is asked for all: our own choice, for a screen.
+const CELLS_LISTED_MAX: usize = 10;
+const PARTS_LISTED_MAX: usize = 20;
+
+/// What a run would do, as `--dry-run` prints it: one line per cell, or where these are many and not `all` wanted, per part; and the expected
+/// time.
+pub fn dry_run(expanded: &Expanded<'_>, experiment: &dyn Experiment, threads: NonZeroUsize, all: bool) -> String {
     let cells = &expanded.cells;
     let jobs = jobs(expanded);
     let expected = expected(&jobs, experiment, threads);
     let repeats = count_repeats(&jobs);
-    let mut text: String = cells.iter().map(|cell| format!("{}\n", cell.describe())).collect();
+    let mut text: String = if all || cells.len() <= CELLS_LISTED_MAX {
+        cells.iter().map(|cell| format!("{}\n", cell.describe())).collect()
+    } else {
+        let parts = || cells.chunk_by(|one, other| one.part == other.part);
+        let line = |of: &[Cell]| {
+            let part = of[0].part.as_deref().unwrap_or("in all");
+            format!("{part}: {}\n", counted(of.len() as u64, "cell"))
+        };
+        let mut lines: String = parts().take(PARTS_LISTED_MAX).map(line).collect();
+        match parts().count().saturating_sub(PARTS_LISTED_MAX) {
+            0 => lines += "Each cell: --details\n",
+            more => lines += &format!("{}, and each cell: --details\n", counted(more as u64, "more part")),
+        }
+        lines
+    };
     text += &format!(
-        "{} cells, {repeats} repeats in all, {} worlds, {threads} at once; about {}\n",
+        "{} cells, {repeats} repeats in all, {threads} at once; about {}\n",
         cells.len(),
-        jobs.len(),
         quantity(expected.as_secs_f64(), "s")
     );
     text

@@ -87,7 +87,7 @@ impl Blocks {
         let id = self.begin_drawing(out, &map.title, &map.note)?;
         out.push_str(&heatmap::svg(map, Layout::Wide, &id));
         out.push_str(&heatmap::svg(map, Layout::Narrow, &id));
-        writeln!(out, "</figure>")
+        writeln!(out, "<template>{}</template></figure>", Text(heat_csv(map)))
     }
 
     fn write_waterfall(&mut self, out: &mut String, waterfall: &Waterfall) -> std::fmt::Result {
@@ -188,13 +188,32 @@ pub(super) fn write_bar_table<T: AsRef<str>>(
     writeln!(out, "</table>")
 }
 
-/// The points of a chart, a row each, in base units and to six digits; the record has all. Columns that are empty are left out.
+/// To six digits.
+fn six_digits(value: f64) -> String {
+    format!("{value:.5e}").parse().unwrap_or(value).to_string()
+}
+
+/// The cells of a heat map that have a value, a row each.
+fn heat_csv(map: &HeatMap) -> String {
+    let mut rows = Rows::default();
+    rows.row([&map.x.label, &map.y.label, &map.value]);
+    for (y, cells) in map.y.names.iter().zip(&map.rows) {
+        for (x, cell) in map.x.names.iter().zip(cells) {
+            if let Some(cell) = cell {
+                rows.row([x, y, &six_digits(cell.value)]);
+            }
+        }
+    }
+    rows.into_text()
+}
+
+/// The points of a chart, a row each, in base units and to six digits; the record has all. Columns that are empty are left out. The rows of a
+/// lower chart follow after an empty line, under a head of their own.
 fn chart_csv(chart: &Chart) -> String {
     let head = |axis: &Axis| match axis.unit.as_str() {
         "" | "1" => axis.label.clone(),
         unit => format!("{} ({unit})", axis.label),
     };
-    let six_digits = |value: f64| format!("{value:.5e}").parse().unwrap_or(value).to_string();
     let has_sources = chart.series.iter().any(|series| series.source != Source::Measured);
     let has_spreads = chart
         .series
@@ -229,7 +248,10 @@ fn chart_csv(chart: &Chart) -> String {
             rows.row(row([name, source, x, six_digits(point.y), low, high]));
         }
     }
-    rows.into_text()
+    match &chart.below {
+        Some(below) => format!("{}\n{}", rows.into_text(), chart_csv(below)),
+        None => rows.into_text(),
+    }
 }
 
 fn caption(title: &str, note: &str) -> String {

@@ -62,7 +62,20 @@ fn write_page(
     )?;
     let mut blocks = Blocks::default();
     let mut sections = String::new();
-    let shown = page.sections.iter().filter(|(_, section)| !section.is_empty());
+    // Where no bars show the answer, the first drawing does.
+    let has_bars = screen.is_some_and(|screen| !screen.bars.is_empty());
+    let lead = page
+        .sections
+        .iter()
+        .flat_map(|(_, section)| section)
+        .find(|block| is_drawing(block));
+    let lead = lead.filter(|_| !has_bars);
+    let mut picture = String::new();
+    if let Some(lead) = lead {
+        blocks.write_section(&mut picture, "", std::slice::from_ref(lead))?;
+    }
+    let is_lead = |block: &Block| lead.is_some_and(|lead| std::ptr::eq(lead, block));
+    let shown = page.sections.iter().filter(|(_, section)| !section.iter().all(is_lead));
     for (head, section) in shown {
         let id = section_id(head, &blocks.contents);
         let link = head
@@ -74,7 +87,9 @@ fn write_page(
             title: head.clone(),
             charts: Vec::new(),
         });
-        blocks.write_section(&mut sections, head, section)?;
+        for part in section.split(is_lead) {
+            blocks.write_section(&mut sections, head, part)?;
+        }
         writeln!(sections, "</section>")?;
     }
     write_contents(out, &blocks.contents)?;
@@ -83,6 +98,7 @@ fn write_page(
         write_tiles(out, &screen.tiles)?;
         write_bars(out, screen)?;
     }
+    out.push_str(&picture);
     out.push_str(&sections);
     write_how(out, page, provenance)?;
     out.push_str("</div>\n");
@@ -91,6 +107,10 @@ fn write_page(
         "</main>\n{}\n<script>\n{SCRIPT}</script>\n</body>\n</html>",
         data_element(json)
     )
+}
+
+const fn is_drawing(block: &Block) -> bool {
+    matches!(block, Block::Chart(_) | Block::Heat(_) | Block::Waterfall(_))
 }
 
 /// Records above this size are compressed, so that a page stays small enough to be sent by mail: our own choice.

@@ -112,3 +112,67 @@ fn the_pictures_come_before_the_tables_and_the_contents_lead_to_both() {
         assert_eq!(page.matches(&format!("id=\"{target}\"")).count(), 1, "{target}");
     }
 }
+
+#[test]
+fn each_drawing_has_its_figures_as_csv_a_lower_chart_and_a_map_too() {
+    let mut chart = fixtures::run().charts[0].clone();
+    let mut below = chart.clone();
+    below.y.label = "Failed".to_owned();
+    chart.below = Some(Box::new(below));
+    let cell = |value: f64| lastmile_chart::heatmap::HeatCell {
+        value,
+        texts: Vec::new(),
+        detail: String::new(),
+        marked: false,
+    };
+    let parameter = |label: &str| lastmile_chart::heatmap::Parameter {
+        label: label.to_owned(),
+        names: vec!["8".to_owned(), "9".to_owned()],
+    };
+    let map = lastmile_chart::heatmap::HeatMap {
+        title: "A map".to_owned(),
+        note: String::new(),
+        x: parameter("level"),
+        y: parameter("window bits"),
+        value: "ratio".to_owned(),
+        framed: String::new(),
+        scale: lastmile_chart::heatmap::ColourScale {
+            low: 0.0,
+            high: 1.0,
+            log: false,
+            ends: [String::new(), String::new()],
+        },
+        rows: vec![vec![Some(cell(0.5)), None], vec![None, Some(cell(0.25))]],
+    };
+    let mut out = String::new();
+    let drawings = [Block::Chart(chart), Block::Heat(map)];
+    let mut blocks = block::Blocks::default();
+    blocks
+        .write_section(&mut out, "Charts", &drawings)
+        .expect("a String takes all that is written to it");
+    assert_eq!(out.matches("<template>").count(), 2);
+    assert!(out.contains("\n\nseries,"), "the lower chart follows the upper one");
+    assert!(out.contains("Failed"));
+    assert!(
+        out.contains("<template>level,window bits,ratio\n8,8,0.5\n9,9,0.25\n</template>"),
+        "{out}"
+    );
+}
+
+#[test]
+fn the_first_picture_comes_before_prose() {
+    let run = fixtures::run();
+    let page = render(&run, &provenance());
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing"));
+    let is_lead = run.screen().is_some_and(|screen| screen.bars.is_empty());
+    let picture = if is_lead {
+        "<figure class=\"drawing\""
+    } else {
+        "<figure class=\"bars\""
+    };
+    assert!(at(picture) < at("class=\"answer\"").min(at("<section")));
+    for chart in &run.charts {
+        let title = format!("<b>{}</b>", lastmile_chart::escape::Text(&chart.title));
+        assert_eq!(page.matches(&title).count(), 1, "{title}");
+    }
+}

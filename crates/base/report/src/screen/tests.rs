@@ -126,3 +126,15 @@ fn a_doubt_that_several_links_share_is_told_once() {
     let texts = Screen::doubt_texts(&[doubt("one. More."), doubt("two."), doubt("one. Other.")]);
     assert_eq!(texts, ["cut-off: one.", "cut-off: two."]);
 }
+
+#[test]
+fn no_name_beside_bars_is_cut_at_60_columns() {
+    let mut narrow = screen(1, 0);
+    narrow.bars[0].name = "published/dialup-56k".to_owned();
+    narrow.bars[0].bars[1].label = "stream deflate:6, by 10".to_owned();
+    let text = shown(&narrow, 60);
+    for whole in ["published/dialup-56k  ", "stream deflate:6, by 10  ", "11.8"] {
+        assert!(text.contains(whole), "{text}");
+    }
+    assert!(text.lines().all(|line| length(line) <= 60), "{text}");
+}

@@ -3,6 +3,8 @@
 use super::record::{Check, CheckStatus, DoctorReport};
 use lastmile_report::csv::Rows;
 use lastmile_report::document::{Block, Detail, Grid, Record, RowEmphasis};
+use lastmile_report::number::counted;
+use lastmile_report::screen::Screen;
 
 impl Record for DoctorReport {
     /// The answer, then what was found, with remedies.
@@ -23,6 +25,34 @@ impl Record for DoctorReport {
             }
         }
         rows
+    }
+
+    /// What is not ready, and what to do about it.
+    fn screen(&self) -> Option<Screen> {
+        let is_ready = |check: &&Check| check.standing == CheckStatus::Ready;
+        let ready = |checks: &[Check]| {
+            let all = counted(checks.len() as u64, "check");
+            format!("{} of {all}", checks.iter().filter(is_ready).count())
+        };
+        let others = self.machine.iter().filter(|check| !is_ready(check));
+        let rows = others.map(|check| {
+            let remedy = check.remedy.clone().unwrap_or_default();
+            vec![check.name.clone(), check.standing.label().to_owned(), remedy]
+        });
+        let grid = Grid::new("", "").word_columns(["check", "status", "remedy"]);
+        let grid = grid.plain_rows(rows);
+        Some(Screen {
+            question: format!(
+                "This machine: {} ready. Real servers and clients, which only studies of the emulated world need: {} of {} installed.",
+                ready(&self.machine),
+                self.peers.iter().filter(is_ready).count(),
+                self.peers.len(),
+            ),
+            table: (!grid.rows.is_empty()).then_some(grid),
+            answer: answer(self),
+            next: "lastmile doctor --details".to_owned(),
+            ..Screen::default()
+        })
     }
 }
 
@@ -67,7 +97,7 @@ fn grid(title: &str, note: &str, abilities: &[Check]) -> Grid {
 mod tests {
     use super::*;
     use lastmile_report::terminal::{self, TerminalStyle};
-    use lastmile_report::testing::{check_record, check_schema};
+    use lastmile_report::testing::{check_record, check_schema, check_screen};
 
     fn examination() -> DoctorReport {
         let ability = |name: &str, standing, found: &str, remedy: &str| Check {
@@ -113,6 +143,11 @@ mod tests {
             colour: false,
         };
         insta::assert_snapshot!(terminal::render(&examination(), Detail::Short, style));
+    }
+
+    #[test]
+    fn the_screen_looks_like_this() {
+        insta::assert_snapshot!(check_screen(&examination()));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use lastmile_events::line::Line;
 use lastmile_events::uplink::{SensorAddress, SocketUplink, Uplink};
 use lastmile_events::{Emitter, EmitterSettings, FullRing, Timestamp, Value};
 use lastmile_monitor::client::MonitorUplink;
+use lastmile_report::number::counted;
 use std::io::{self, BufRead as _};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -50,7 +51,7 @@ pub(crate) fn emit(args: &EmitArgs) -> anyhow::Result<Exit> {
     };
     let lost = account.lost + account.dropped_large;
     let kept = account.acknowledged.min(emitted).saturating_sub(lost);
-    output::note(&format!("{kept} of {emitted} events are acknowledged"));
+    output::note(&format!("{kept} of {} acknowledged", counted(emitted, "event")));
     if account.acknowledged < emitted {
         let whom = args.socket.as_ref().map_or_else(
             || "the monitor".to_owned(),
@@ -61,7 +62,8 @@ pub(crate) fn emit(args: &EmitArgs) -> anyhow::Result<Exit> {
         } else {
             ""
         };
-        let error = format!("{whom} did not acknowledge {} events in time{unread}", emitted - kept);
+        let events = counted(emitted - kept, "event");
+        let error = format!("{whom} did not acknowledge {events} in time{unread}");
         return Err(UnavailableError(error).into());
     }
     read.context("stdin: no further line can be read; the events of those before are kept")?;

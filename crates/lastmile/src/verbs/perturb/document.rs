@@ -3,7 +3,8 @@
 use super::record::{Effect, Perturbation};
 use lastmile_report::csv::{Rows, STATISTICS, statistics_of};
 use lastmile_report::document::{Block, Detail, Grid, Record, RowEmphasis};
-use lastmile_report::number::{interval, mean_and_spread, percent, quantity, signed_percent};
+use lastmile_report::number::{counted, interval, mean_and_spread, percent, quantity, signed_percent};
+use lastmile_report::screen::{Screen, shell_word};
 
 impl Record for Perturbation {
     fn blocks(&self, _: Detail) -> Vec<Block> {
@@ -22,6 +23,23 @@ impl Record for Perturbation {
         }
         rows
     }
+
+    fn screen(&self) -> Option<Screen> {
+        let command: Vec<String> = self.command.iter().map(|word| shell_word(word)).collect();
+        let mut table = grid(self);
+        table.title.clear();
+        Some(Screen {
+            question: format!(
+                "{}: {} of runs, without and with its sensor in turns. Differences have 95 % intervals.",
+                command.join(" "),
+                counted(self.pairs, "pair")
+            ),
+            table: Some(table),
+            spare_columns: vec!["with", "without", "share"],
+            answer: answer(self),
+            ..Screen::default()
+        })
+    }
 }
 
 fn answer(perturbation: &Perturbation) -> String {
@@ -31,7 +49,7 @@ fn answer(perturbation: &Perturbation) -> String {
             .to_owned();
     }
     let sentences: Vec<String> = perturbation.effects.iter().map(sentence).collect();
-    let per_run = format!("It emitted {} a run.", quantity(perturbation.events, "events"));
+    let per_run = format!("It emitted {} per run.", quantity(perturbation.events, "events"));
     format!("{} {per_run}", sentences.join(" "))
 }
 
@@ -104,7 +122,7 @@ fn grid(perturbation: &Perturbation) -> Grid {
 mod tests {
     use super::*;
     use lastmile_report::record::Figure;
-    use lastmile_report::testing::{check_record, check_schema};
+    use lastmile_report::testing::{check_record, check_schema, check_screen};
     use lastmile_units::Seed;
 
     fn perturbation() -> Perturbation {
@@ -132,6 +150,11 @@ mod tests {
                 effect("run_time", &[0.2, 0.22, 0.24], [-0.01, 0.05]),
             ],
         }
+    }
+
+    #[test]
+    fn the_screen_looks_like_this() {
+        insta::assert_snapshot!(check_screen(&perturbation()));
     }
 
     #[test]

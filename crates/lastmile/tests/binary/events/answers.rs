@@ -29,7 +29,7 @@ fn numbered(count: u32) -> String {
 
 /// The events that a program called acknowledged.
 fn acknowledged(ended: &Ended) -> usize {
-    let (before, _) = ended.stderr.split_once(" of 400 events are acknowledged").unwrap();
+    let (before, _) = ended.stderr.split_once(" of 400 events acknowledged").unwrap();
     before.rsplit([' ', '\n']).next().unwrap().parse().unwrap()
 }
 

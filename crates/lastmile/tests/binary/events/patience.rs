@@ -42,7 +42,7 @@ fn emit_gives_up_in_time_where_no_monitor_is() {
     let empty = emit(&sandbox, "", &nobody);
     assert_eq!(
         (empty.code, empty.stderr.as_str()),
-        (Some(0), "0 of 0 events are acknowledged\n")
+        (Some(0), "0 of 0 events acknowledged\n")
     );
 }
 
@@ -70,8 +70,8 @@ fn emit_gives_up_in_time_where_what_accepts_it_never_answers() {
     emit(&sandbox, "a.b n=1\n", &["--monitor", &url]).refused(
         3,
         &[
-            "0 of 1 events are acknowledged",
-            "the monitor did not acknowledge 1 events in time",
+            "0 of 1 event acknowledged",
+            "the monitor did not acknowledge 1 event in time",
         ],
     );
     emit(&sandbox, &many_lines(), &["--monitor", &url]).refused(3, &["further lines were not read"]);
@@ -97,7 +97,7 @@ fn emit_gives_up_in_time_where_an_answer_trickles() {
             thread::spawn(move || trickle(stream));
         }
     });
-    emit(&sandbox, "a.b n=1\n", &["--monitor", &url]).refused(3, &["the monitor did not acknowledge 1 events in time"]);
+    emit(&sandbox, "a.b n=1\n", &["--monitor", &url]).refused(3, &["the monitor did not acknowledge 1 event in time"]);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn emit_gives_up_in_time_where_a_sensors_socket_never_answers() {
     let sandbox = Sandbox::new();
     let _silent = std::os::unix::net::UnixListener::bind(sandbox.path().join("socket")).unwrap();
     let socket = ["--socket", "socket"];
-    emit(&sandbox, "a.b n=1\n", &socket).refused(3, &["the sensor at socket did not acknowledge 1 events in time"]);
+    emit(&sandbox, "a.b n=1\n", &socket).refused(3, &["the sensor at socket did not acknowledge 1 event in time"]);
     emit(&sandbox, &many_lines(), &socket).refused(3, &["further lines were not read"]);
 }
 
@@ -143,7 +143,7 @@ fn emit_refuses_bytes_that_are_no_text_and_keeps_the_other_lines() {
         2,
         &[
             "line 2 of stdin: column 7: this is no UTF-8",
-            "2 of 2 events are acknowledged",
+            "2 of 2 events acknowledged",
             "1 lines are no events",
         ],
     );

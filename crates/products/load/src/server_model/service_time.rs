@@ -67,7 +67,7 @@ impl FromStr for ServiceTime {
 impl fmt::Display for ServiceTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Constant(time) => write!(f, "constant:{}", duration::print(*time)),
+            Self::Constant(time) => f.write_str(&duration::print(*time)),
             Self::Exponential(mean) => write!(f, "exponential:{}", duration::print(*mean)),
             Self::Lognormal { mean, variation } => write!(f, "lognormal:{}:{variation}", duration::print(*mean)),
         }

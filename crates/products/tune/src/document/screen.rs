@@ -40,7 +40,14 @@ pub(super) fn screen(tuning: &Tuning) -> Screen {
         answer: answer(tuning),
         next: match tuning.options.memory_bytes {
             None if source != STANDARD_INPUT => {
-                format!("lastmile tune {} --connections 50000 --memory 8GiB", shell_word(source))
+                let connections = match tuning.options.connections {
+                    1 => 50_000,
+                    connections => connections,
+                };
+                format!(
+                    "lastmile tune {} --connections {connections} --memory 8GiB",
+                    shell_word(source)
+                )
             }
             _ => String::new(),
         },
@@ -116,7 +123,7 @@ fn table(tuning: &Tuning) -> Grid {
         .word_columns(["direction", "setting"])
         .figure_columns([
             "ratio",
-            "CPU a message",
+            "CPU per message",
             &format!("memory {}", connections_label(tuning.options.connections)),
         ])
         .word_columns(["fits"]);
@@ -174,7 +181,7 @@ fn answer(tuning: &Tuning) -> String {
         );
         if at_rate.is_none() {
             if let Some(cpu) = &choice.cpu_seconds {
-                sentence += &format!(", {} of CPU a message", quantity(cpu.mean, &cpu.unit));
+                sentence += &format!(", {} of CPU per message", quantity(cpu.mean, &cpu.unit));
             }
             sentence += &format!(
                 ", {} for {}",

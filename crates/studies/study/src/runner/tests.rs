@@ -266,12 +266,25 @@ fn what_is_simulated_is_run_before_what_takes_real_time() {
 
 #[test]
 fn a_dry_run_names_every_cell_and_the_expected_time() {
-    let text = dry_run(&expand(&study("")).unwrap(), &draw, NonZeroUsize::new(2).unwrap());
+    let text = dry_run(&expand(&study("")).unwrap(), &draw, NonZeroUsize::new(2).unwrap(), true);
     assert_eq!(text.lines().count(), 9);
     assert!(text.starts_with("codec identity, link wpt/3g\n"), "{text}");
     // 8 cells x 3 repeats x 0.2 s on 2 threads.
     assert!(
-        text.ends_with("8 cells, 24 repeats in all, 8 worlds, 2 at once; about 2.40 s\n"),
+        text.ends_with("8 cells, 24 repeats in all, 2 at once; about 2.40 s\n"),
         "{text}"
+    );
+}
+
+#[test]
+fn a_dry_run_of_many_cells_names_their_number_unless_all_are_wanted() {
+    let text = STUDY.replace("'gzip:9'", "'gzip:9', 'br:1', 'br:5'");
+    let many = Study::parse("test.toml", &text).unwrap();
+    let shown = |all| dry_run(&expand(&many).unwrap(), &draw, NonZeroUsize::MIN, all);
+    assert_eq!(shown(true).lines().count(), 13);
+    assert!(
+        shown(false).starts_with("in all: 12 cells\nEach cell: --details\n12 cells, "),
+        "{}",
+        shown(false)
     );
 }

@@ -72,7 +72,12 @@ fn size(run: &Run) -> String {
         (Some(least), _) => format!(", {}{}", counted(least, "repeat"), each(run)),
         _ => String::new(),
     };
-    let cells = counted(run.cells.len() as u64, "cell");
+    let (differ, _) = factors(run.cells.iter().map(|cell| &cell.levels));
+    let cell = match &differ[..] {
+        [factor] if factor == "link" => factor,
+        _ => "cell",
+    };
+    let cells = counted(run.cells.len() as u64, cell);
     format!("{cells}{repeats}; {}", crate::page::world(&run.world))
 }
 
@@ -147,10 +152,6 @@ fn chart_table(chart: &Chart) -> Grid {
     places.dedup();
     let is_marked = |x: f64| chart.marks.iter().any(|mark| mark.x == x);
     let shown: Vec<f64> = spread_over(&places, is_marked);
-    let mut heading = lower_first(&chart.x.label);
-    if shown.len() < places.len() {
-        heading += &format!(" ({} of {})", shown.len(), places.len());
-    }
     let names: Vec<String> = chart
         .series
         .iter()
@@ -162,18 +163,21 @@ fn chart_table(chart: &Chart) -> Grid {
             .marks
             .iter()
             .filter(|mark| mark.x == *x)
-            .map(|mark| format!(", {}", mark.label));
+            .map(|mark| format!(", {}", mark.label.split(':').next().unwrap_or_default()));
         let mut row = vec![marks.fold(place_name(chart, *x), |name, mark| name + &mark)];
         row.extend(chart.series.iter().map(|series| value_at(chart, series, *x)));
         row
     };
-    let caption = if chart.title.starts_with(&chart.y.label) {
+    let mut caption = if chart.title.starts_with(&chart.y.label) || names.contains(&chart.y.label) {
         chart.title.clone()
     } else {
         format!("{} ({})", chart.title, lower_first(&chart.y.label))
     };
+    if shown.len() < places.len() {
+        caption += &format!(", {} of {} rows", shown.len(), places.len());
+    }
     Grid::new(caption, "")
-        .word_columns([heading])
+        .word_columns([lower_first(&chart.x.label)])
         .figure_columns(names)
         .plain_rows(shown.iter().map(row))
 }
@@ -377,10 +381,12 @@ fn answer(run: &Run, broken: &[&Threshold], values: &[PartValues<'_>]) -> String
         }
         return sentences.join(" ");
     };
-    let mut text = if run.findings.len() == 1 {
+    // A sentence that names its subject needs no title.
+    let title = finding.title.trim_end_matches(['.', ':']);
+    let mut text = if run.findings.len() == 1 || finding.text.starts_with(title) {
         String::new()
     } else {
-        format!("{}: ", finding.title.trim_end_matches(['.', ':']))
+        format!("{title}: ")
     };
     let head = text.chars().count();
     for sentence in finding.text.split_inclusive(". ") {
