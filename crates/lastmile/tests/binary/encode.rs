@@ -268,7 +268,7 @@ fn a_link_on_which_nothing_is_gained_is_told_with_the_rate_at_which_it_would_be(
     );
     let rate = answer.split_whitespace().nth(7).unwrap();
     let screen = sandbox.data(&words("orders.jsonl", &["--link", "wpt/cable"]));
-    let sentence = format!("Nothing arrives sooner below so many messages a second: about {rate} on wpt/cable.");
+    let sentence = format!("Below so many messages per second nothing arrives sooner: about {rate} on wpt/cable.");
     let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(screen.contains(&sentence), "{sentence}: {screen}");
     sandbox.file("one.jsonl", &orders(1)[0]);

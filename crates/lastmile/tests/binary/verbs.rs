@@ -317,5 +317,5 @@ fn doctor_says_what_this_machine_can_do_and_the_remedy_where_it_cannot() {
         }
     }
     let shown = sandbox.run(&["doctor"]).stdout;
-    assert!(shown.starts_with("The emulated world "), "{shown}");
+    assert!(shown.contains("The emulated world "), "{shown}");
 }
