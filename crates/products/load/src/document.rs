@@ -5,7 +5,7 @@ use crate::record::{Knee, Load, LoadRun, RateLimit, RunPurpose};
 use crate::screen;
 use lastmile_report::csv::Rows;
 use lastmile_report::document::{Block, Detail, Grid, Note, Record, RowEmphasis};
-use lastmile_report::number::{count, interval, percent, quantity};
+use lastmile_report::number::{count, counted, interval, percent, quantity};
 use lastmile_report::page::{Page, PageRecord};
 use lastmile_report::record::DoubtKind;
 use lastmile_report::screen::Screen;
@@ -181,11 +181,7 @@ fn limit_text(limit: &RateLimit) -> String {
     };
     let spread = match ci95 {
         Some(ends) => format!(" (95 % interval {}, {} repeats)", interval(*ends, "1/s"), repeats.len()),
-        None => format!(
-            " ({} repeat{})",
-            repeats.len(),
-            if repeats.len() == 1 { "" } else { "s" }
-        ),
+        None => format!(" ({})", counted(repeats.len() as u64, "repeat")),
     };
     let above = match broken_by.as_deref() {
         None => " No higher rate was tried.".to_owned(),

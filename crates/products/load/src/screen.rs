@@ -43,14 +43,9 @@ pub(crate) fn screen(load: &Load) -> Screen {
 /// The highest rates within each limit, or else the knees, or else what the only run measured.
 fn tiles(load: &Load) -> Vec<Tile> {
     let limit = |limit: &RateLimit| {
-        let rate = limit
-            .rate
-            .map_or_else(|| "none".to_owned(), |rate| quantity(rate, "1/s"));
-        let rate = if limit.is_lower_bound {
-            format!("at least {rate}")
-        } else {
-            rate
-        };
+        let least = if limit.is_lower_bound { "at least " } else { "" };
+        let found = limit.rate.map(|rate| format!("{least}{}", quantity(rate, "1/s")));
+        let rate = found.unwrap_or_else(|| "none".to_owned());
         let detail = format!("the highest rate within {}", limit.limit);
         Tile::new(world_label(&limit.world), rate, detail)
     };
