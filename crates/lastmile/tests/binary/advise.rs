@@ -551,7 +551,7 @@ fn a_setting_saves_what_the_page_takes_longer_without_it_and_files_have_one_qual
         "{saves} s, of {with} s and {without} s without"
     );
     // A font that lost a packet comes a timeout later, in some loads.
-    assert!((0.05..3.0).contains(&saves), "{saves}");
+    assert!((0.75..1.05).contains(&saves), "{saves}");
     assert!(icons["today_bytes"].as_u64() > icons["recommended"]["compressed_bytes"].as_u64());
 }
 

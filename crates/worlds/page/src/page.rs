@@ -112,7 +112,7 @@ impl Page {
         let document = kept
             .iter()
             .map(|(_, response)| *response)
-            .find(|response| response.kind() == ResponseKind::Html);
+            .find(|response| response.kind() == ResponseKind::Html && !(300..400).contains(&response.status));
         let items: Vec<PageResource> = kept
             .iter()
             .zip(found.of_items)
@@ -166,7 +166,10 @@ fn is_anonymous(response: &Response, document: Option<&Response>) -> bool {
             | ResponseKind::Svg
             | ResponseKind::Image
             | ResponseKind::Video
-    );
+    ) || response
+        .media_type
+        .as_deref()
+        .is_some_and(|essence| essence.starts_with("image/"));
     let is_of_other_origin =
         document.is_some_and(|document| (&document.scheme, &document.host) != (&response.scheme, &response.host));
     let credentials = response.credentials.unwrap_or(for_any_origin || !is_of_other_origin);
@@ -203,8 +206,9 @@ impl Page {
     /// An `http` host beside one of `https` is never encrypted, and speaks HTTP/1.1; where all are of `http`, as in a recording of a server
     /// for development, they are replayed as if they were of `https`.
     pub fn served_hosts(&self, options: &LoadOptions) -> Vec<ServedHost> {
+        let has_https = self.has_https();
         let served = |host: &PageHost| {
-            if self.has_https() && !host.is_secure() {
+            if has_https && !host.is_secure() {
                 ServedHost {
                     version: Version::Http11,
                     is_encrypted: false,

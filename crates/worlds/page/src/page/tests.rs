@@ -113,6 +113,7 @@ fn fonts_and_data_of_another_origin_are_asked_for_without_cookies_unless_the_rec
         ("b.example", "application/json", None, true),
         ("b.example", "application/json", Some(true), false),
         ("b.example", "text/css", None, false),
+        ("b.example", "image/x-icon", None, false),
         ("b.example", "text/css", Some(false), true),
     ];
     for (host, media_type, credentials, expected) in cases {
@@ -122,4 +123,14 @@ fn fonts_and_data_of_another_origin_are_asked_for_without_cookies_unless_the_rec
             "{host} {media_type} {credentials:?}"
         );
     }
+}
+
+#[test]
+fn what_a_document_behind_a_redirect_asks_of_its_own_origin_has_cookies() {
+    let mut redirect = recorded("text/html", Origin::Dynamic, 0, 10, 5);
+    (redirect.scheme, redirect.status) = ("http".to_owned(), 301);
+    let document = recorded("text/html", Origin::Dynamic, 20, 10, 5);
+    let data = recorded("application/json", Origin::Dynamic, 40, 10, 5);
+    let page = Page::from_traffic(&traffic(vec![redirect, document, data]));
+    assert!(!page.items[2].is_anonymous);
 }
